@@ -1,0 +1,71 @@
+"""A proven lower bound on the makespan: its value, what proves it, and for which schedules it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+
+class Sizing(StrEnum):
+    """Whether chunk sizes are fixed to be equal (to the byte) or are chosen freely."""
+
+    EQUAL = "equal"
+    FREE = "free"
+
+
+class BoundKind(StrEnum):
+    """The argument that proves a bound.
+
+    Only `FLUID` and `CRITICAL_PATH` can be re-proved without a solver. `ASSIGNMENT` rests on a floating-point
+    MILP solver (its value is floored with a margin), `JOINT_CP_SAT` and `JOINT_MILP` on the solver that searched
+    the whole problem.
+    """
+
+    FLUID = "fluid"
+    CRITICAL_PATH = "critical-path"
+    ASSIGNMENT = "assignment-float"
+    JOINT_CP_SAT = "cp-sat"
+    JOINT_MILP = "milp"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundScope:
+    """The schedules a bound speaks of: every one with this sizing and a number of chunks in this range."""
+
+    sizes: Sizing
+    min_chunks: int
+    max_chunks: int
+
+    def __str__(self) -> str:
+        count = str(self.min_chunks)
+        if self.max_chunks != self.min_chunks:
+            count += f" to {self.max_chunks}"
+        return f"exactly {count} chunks of {'equal' if self.sizes is Sizing.EQUAL else 'any'} size"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """No schedule within `scope` ends before `value_ps`.
+
+    Attributes
+    ----------
+    value_ps
+        The bound in integer picoseconds.
+    kind
+        What proves it (`BoundKind`, or a third-party solver's own word).
+    scope
+        For which schedules it holds.
+    certificate
+        One weight per network dimension, non-negative, adding up to 1 (zero where a dimension is not involved);
+        ``None`` when there is none.
+    certified_ps
+        What the certificate alone proves (`themis_opt.certificate`); at most `value_ps`.
+    """
+
+    value_ps: int
+    kind: str
+    scope: BoundScope
+    certificate: tuple[Fraction, ...] | None = None
+    certified_ps: int | None = None

@@ -1,0 +1,40 @@
+"""From orders and a queue discipline to a complete schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from themis_opt.collective import Collective
+from themis_opt.instance import Instance
+from themis_opt.schedule import Chunk, Order, Schedule
+from themis_opt.simulator import DispatchPolicy, dispatch
+
+
+def mirrored_chunk(instance: Instance, size_bytes: int, order: Order) -> Chunk:
+    """Return a chunk whose All-Gather order is the reverse of `order` and whose Reduce-Scatter order is `order`.
+
+    Phases the collective does not have are left out; All-to-All ignores `order`.
+    """
+    collective = instance.collective
+    if collective is Collective.ALL_TO_ALL:
+        return Chunk(size_bytes)
+    return Chunk(
+        size_bytes,
+        rs_order=None if collective is Collective.ALL_GATHER else order,
+        ag_order=None if collective is Collective.REDUCE_SCATTER else order[::-1],
+    )
+
+
+def dispatched(
+    instance: Instance, chunks: Sequence[Chunk], policy: DispatchPolicy, scheduler: str, seed: int | None = None
+) -> Schedule:
+    """Return the schedule that `policy` makes of these chunks, with its makespan."""
+    result = dispatch(instance, chunks, policy)
+    return Schedule(
+        instance,
+        tuple(chunks),
+        result.sequences,
+        makespan_ps=result.timeline.makespan_ps,
+        scheduler=scheduler,
+        seed=seed,
+    )

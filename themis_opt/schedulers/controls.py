@@ -1,0 +1,38 @@
+"""The controls: what spreading chunks without looking at loads achieves."""
+
+from __future__ import annotations
+
+from random import Random
+
+from themis_opt.collective import Phase
+from themis_opt.instance import Instance
+from themis_opt.schedule import Chunk, Schedule
+from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
+from themis_opt.simulator import DispatchPolicy
+
+
+def round_robin(instance: Instance, *, seed: int = 0) -> Schedule:
+    """The order rotated by one dimension per chunk, All-Gather reversed; first come, first served.
+
+    A chunk's Reduce-Scatter and All-Gather on its turning dimension run back to back, as ASTRA-sim's round-robin does it.
+    """
+    involved = instance.involved
+    chunks = []
+    for index, size in enumerate(instance.equal_chunk_sizes()):
+        shift = index % len(involved)
+        chunks.append(mirrored_chunk(instance, size, involved[shift:] + involved[:shift]))
+    return dispatched(instance, chunks, DispatchPolicy.FUSED_FIFO, "round-robin")
+
+
+def random_orders(instance: Instance, *, seed: int = 0) -> Schedule:
+    """Independent random orders of every chunk and phase (seeded); first come, first served."""
+    random = Random(seed)
+    chunks = []
+    for size in instance.equal_chunk_sizes():
+        orders = {
+            phase: tuple(random.sample(instance.involved, len(instance.involved)))
+            for phase in instance.phases
+            if phase is not Phase.ALL_TO_ALL
+        }
+        chunks.append(Chunk(size, orders.get(Phase.REDUCE_SCATTER), orders.get(Phase.ALL_GATHER)))
+    return dispatched(instance, chunks, DispatchPolicy.FIFO, "random", seed)

@@ -1,0 +1,90 @@
+"""Themis as the public ASTRA-sim 1.0 code does it, so that results can be compared run by run.
+
+It differs from the paper's Algorithm 1: loads start at zero and count Reduce-Scatter alone; the list of dimensions is
+sorted stably *from the arrangement the previous chunk left*, and only the fallback puts it back in index order; the
+threshold is in whole bytes. Its queues differ too (`DispatchPolicy.ASTRA_SCF`).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from themis_opt.collective import Collective
+from themis_opt.instance import Instance
+from themis_opt.schedule import Order, Schedule
+from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
+from themis_opt.schedulers.themis import THRESHOLD_DIVISOR
+from themis_opt.simulator import DispatchPolicy
+
+
+def themis_astra_fifo(instance: Instance, *, seed: int = 0) -> Schedule:
+    """Themis as ASTRA-sim 1.0 codes it, first come, first served."""
+    return _themis_astra(instance, DispatchPolicy.ASTRA_FIFO, "themis-astra-fifo")
+
+
+def themis_astra_scf(instance: Instance, *, seed: int = 0) -> Schedule:
+    """Themis as ASTRA-sim 1.0 codes it, smallest chunk first with its queue rules."""
+    return _themis_astra(instance, DispatchPolicy.ASTRA_SCF, "themis-astra-scf")
+
+
+def _themis_astra(instance: Instance, policy: DispatchPolicy, name: str) -> Schedule:
+    arrangement = LoadArrangement(instance)
+    sizes = instance.equal_chunk_sizes()
+    nominal = min(sizes)
+    chunks = []
+    for size in sizes:
+        order = arrangement.choose_order(nominal)
+        arrangement.add(nominal, order)
+        chunks.append(mirrored_chunk(instance, size, order))
+    return dispatched(instance, chunks, policy, name)
+
+
+class LoadArrangement:
+    """The dimensions in ASTRA-sim's list, with their loads: bytes sent, divided by ``B_k/B_1``."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        dimensions = instance.network.dimensions
+        first = dimensions[instance.involved[0]].bandwidth_Bps
+        self._relative_bandwidth = {k: dimensions[k].bandwidth_Bps / first for k in instance.involved}
+        self._arrangement = list(instance.involved)
+        self._loads = {k: Fraction(0) for k in instance.involved}
+
+    def sort(self) -> None:
+        """Sort by load, stably: ascending, for an All-Gather alone descending."""
+        sign = -1 if self.instance.collective is Collective.ALL_GATHER else 1
+        self._arrangement.sort(key=lambda k: sign * self._loads[k])
+
+    def reset(self) -> None:
+        """Put the list back in the order of the baseline."""
+        self._arrangement.sort(reverse=self.instance.collective is Collective.ALL_GATHER)
+
+    @property
+    def order(self) -> Order:
+        """The order the list stands for, as a Reduce-Scatter order (an All-Gather alone runs it backwards)."""
+        backwards = self.instance.collective is Collective.ALL_GATHER
+        return tuple(reversed(self._arrangement) if backwards else self._arrangement)
+
+    def leveling_bytes(self) -> int:
+        """Return the whole bytes of a chunk that would lift the least loaded dimension to the most loaded one."""
+        least = min(self._arrangement, key=lambda k: self._loads[k])
+        spread = max(self._loads.values()) - self._loads[least]
+        return int(spread * self._relative_bandwidth[least] / self._factor(least))
+
+    def choose_order(self, size_bytes: int) -> Order:
+        """Return the next chunk's order; the baseline's when loads differ by less than a sixteenth of it."""
+        self.sort()
+        if self.leveling_bytes() < size_bytes // THRESHOLD_DIVISOR:
+            self.reset()
+        return self.order
+
+    def add(self, size_bytes: int, order: Order) -> None:
+        """Add a chunk's Reduce-Scatter bytes to the loads."""
+        resident = Fraction(size_bytes)
+        for k in order:
+            self._loads[k] += resident * self._factor(k) / self._relative_bandwidth[k]
+            resident /= self.instance.network.dimensions[k].size
+
+    def _factor(self, dimension: int) -> Fraction:
+        size = self.instance.network.dimensions[dimension].size
+        return Fraction(size - 1, size)

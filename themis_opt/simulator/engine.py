@@ -1,0 +1,19 @@
+"""Which implementation of the timing rule runs: the compiled kernel or its plain-Python reference."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from themis_opt.simulator.stage_table import StageTable
+
+
+class Engine(StrEnum):
+    """`AUTO` takes the compiled kernel unless the durations could overflow its 64-bit integers."""
+
+    AUTO = "auto"
+    COMPILED = "compiled"
+    REFERENCE = "reference"
+
+    def compiles(self, table: StageTable) -> bool:
+        """Return whether this choice runs the compiled kernel on `table`."""
+        return self is Engine.COMPILED or (self is Engine.AUTO and table.fits_int64)

@@ -1,0 +1,113 @@
+"""What a solver and a bound provider are: the contract between this package and the plug-ins that bring them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from themis_opt.bound import Bound, BoundScope
+from themis_opt.errors import InputError
+from themis_opt.instance import Instance
+from themis_opt.schedule import Schedule, Status
+
+DEFAULT_TIME_LIMIT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a solver knows while it works: send it whenever something improves.
+
+    Attributes
+    ----------
+    phase
+        A word or two on what it is doing.
+    incumbent
+        A schedule better than those before, or ``None`` when only the bound moved.
+    bound
+        The best bound so far, or ``None``.
+    """
+
+    phase: str
+    incumbent: Schedule | None = None
+    bound: Bound | None = None
+
+
+def _ignore(progress: Progress) -> None:
+    """Drop a progress report."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolverParams:
+    """What every solver is told.
+
+    Attributes
+    ----------
+    time_limit_s
+        Wall seconds it may take, model building included.
+    num_workers
+        Threads or processes it may use.
+    seed
+        Its source of randomness: the same inputs, seed and one worker give the same schedule when it ends by proof.
+    hints
+        Schedules already known, best first, equal chunks; a solver starts from them.
+    bound
+        The best bound already proven for the instance, if any.
+    on_progress
+        Called with every improvement; may be called from another thread.
+    """
+
+    time_limit_s: float = DEFAULT_TIME_LIMIT_S
+    num_workers: int = 1
+    seed: int = 0
+    hints: tuple[Schedule, ...] = ()
+    bound: Bound | None = None
+    on_progress: Callable[[Progress], None] = field(default=_ignore, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.time_limit_s < 10**9:
+            raise InputError(f"time limit is {self.time_limit_s:g} s; it must be above zero and below 10^9 s")
+        if not 1 <= self.num_workers <= 1024:
+            raise InputError(f"workers is {self.num_workers}; allowed are 1 to 1024")
+
+
+@dataclass(frozen=True, slots=True)
+class SolverResult:
+    """What a solver gives back.
+
+    Attributes
+    ----------
+    status
+        `OPTIMAL` when the schedule is proven best, `FEASIBLE` when not; meaningless without a schedule.
+    schedule
+        The best schedule found, or ``None``.
+    bound
+        What the solver itself proved, or ``None``.
+    note
+        A sentence for the user, such as why the problem was left to the heuristics.
+    """
+
+    status: Status
+    schedule: Schedule | None
+    bound: Bound | None
+    note: str = ""
+
+
+class Solver(Protocol):
+    """A scheduler that also proves a lower bound.
+
+    It may keep whatever schedule it likes: the caller simulates and validates it before anybody sees it, and compares
+    the bound with the others'.
+    """
+
+    def __call__(self, instance: Instance, params: SolverParams) -> SolverResult:
+        """Return the best schedule found for `instance` with equal chunks, and a bound, within the time limit."""
+        ...
+
+
+class BoundProvider(Protocol):
+    """Computes one kind of lower bound."""
+
+    def __call__(self, instance: Instance, scope: BoundScope, params: SolverParams) -> Bound | None:
+        """Return a bound for all schedules of `instance` in `scope`, or ``None`` when there is none to be had in time."""
+        ...

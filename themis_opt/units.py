@@ -1,0 +1,152 @@
+"""Quantities with units, as people write them, to exact numbers and back.
+
+Decimal prefixes are powers of 1000 and binary ones (``KiB``) powers of 1024; a capital ``B`` is a byte, a
+small ``b`` a bit. Nothing is rounded: a quantity is a `fractions.Fraction` of bytes, bytes per second or
+picoseconds. A number without a unit is refused, because "1600" has meant three different things in this
+field (Gb/s, GB/s and GiB/s).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+
+from themis_opt.errors import InputError
+
+PS_PER_S = 10**12
+
+TIME_UNITS: Mapping[str, Fraction] = {
+    "ps": Fraction(1),
+    "ns": Fraction(10**3),
+    "us": Fraction(10**6),
+    "µs": Fraction(10**6),
+    "ms": Fraction(10**9),
+    "s": Fraction(10**12),
+}
+SIZE_UNITS: Mapping[str, Fraction] = {
+    "B": Fraction(1),
+    **{f"{prefix}B": Fraction(1000**power) for power, prefix in enumerate("KMGT", start=1)},
+    **{f"{prefix}iB": Fraction(1024**power) for power, prefix in enumerate("KMGT", start=1)},
+}
+BANDWIDTH_UNITS: Mapping[str, Fraction] = {
+    **{f"{unit}/s": factor for unit, factor in SIZE_UNITS.items()},
+    **{f"{prefix}b/s": Fraction(1000**power, 8) for power, prefix in enumerate("KMGT", start=1)},
+}
+
+_QUANTITY = re.compile(r"\s*(?P<number>\d+/\d+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)\s*(?P<unit>[^\s\d.][^\s]*)?\s*")
+_MAX_LENGTH = 80
+_MAX_EXPONENT = 30
+
+
+def parse_time(text: str) -> Fraction:
+    """Return the picoseconds in a text such as ``700 ns``.
+
+    Raises
+    ------
+    InputError
+        When the text is no number with a unit of time.
+    """
+    return _parse(text, "a time", TIME_UNITS, "700 ns")
+
+
+def parse_bandwidth(text: str) -> Fraction:
+    """Return the bytes per second in a text such as ``1600 Gb/s`` or ``150 GiB/s``.
+
+    Raises
+    ------
+    InputError
+        When the text is no number with a unit of bandwidth.
+    """
+    return _parse(text, "a bandwidth", BANDWIDTH_UNITS, "1600 Gb/s")
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes in a text such as ``100 MB`` or ``64KiB``.
+
+    Raises
+    ------
+    InputError
+        When the text is no number with a unit of size, or is not a whole number of bytes.
+    """
+    size = _parse(text, "a size", SIZE_UNITS, "100 MB")
+    if size.denominator != 1:
+        raise InputError(f"{text!r} is {float(size):g} bytes; a size must be a whole number of bytes")
+    return int(size)
+
+
+def _parse(text: str, what: str, units: Mapping[str, Fraction], example: str) -> Fraction:
+    match = _QUANTITY.fullmatch(text) if len(text) <= _MAX_LENGTH else None
+    allowed = " ".join(units)
+    if match is None:
+        shown = text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "..."
+        raise InputError(f"{shown!r} is not {what}; write a positive number and a unit, such as {example!r} ({allowed})")
+    if match["unit"] is None:
+        raise InputError(f"{text!r} has no unit; write {what} with one of: {allowed} (such as {example!r})")
+    factor = units.get(match["unit"])
+    if factor is None:
+        raise InputError(f"{text!r}: unknown unit {match['unit']!r} for {what}; use one of: {allowed}")
+    return _number(match["number"], text) * factor
+
+
+def _number(digits: str, text: str) -> Fraction:
+    exponent = re.search(r"[eE]([+-]?\d+)$", digits)
+    if exponent is not None and abs(int(exponent[1])) > _MAX_EXPONENT:
+        raise InputError(f"{text!r}: the exponent is beyond {_MAX_EXPONENT}; write the number with another unit")
+    try:
+        return Fraction(digits)
+    except ZeroDivisionError:
+        raise InputError(f"{text!r} divides by zero") from None
+
+
+def exact_text(value: Fraction, unit: str) -> str:
+    """Return the shortest text in this unit that reads back as exactly `value` (in that unit).
+
+    >>> exact_text(Fraction(3, 2), "ns"), exact_text(Fraction(1, 3), "B/s")
+    ('1.5 ns', '1/3 B/s')
+    """
+    denominator = value.denominator
+    twos = fives = 0
+    while denominator % 2 == 0:
+        denominator //= 2
+        twos += 1
+    while denominator % 5 == 0:
+        denominator //= 5
+        fives += 1
+    if denominator != 1:
+        return f"{value.numerator}/{value.denominator} {unit}"
+    places = max(twos, fives)
+    scaled = str(value.numerator * 10**places // value.denominator).rjust(places + 1, "0")
+    return f"{scaled[:-places]}.{scaled[-places:]} {unit}" if places else f"{scaled} {unit}"
+
+
+def format_time(time_ps: float | Fraction) -> str:
+    """Return a time for people, four to six significant digits: ``816.50 us``."""
+    for unit, scale in (("s", 10**12), ("ms", 10**9), ("us", 10**6), ("ns", 10**3)):
+        if time_ps >= scale:
+            return f"{_digits(float(time_ps / scale))} {unit}"
+    return f"{float(time_ps):g} ps"
+
+
+def format_size(size_bytes: float | Fraction) -> str:
+    """Return a size for people, in decimal units unless a binary one is exact and the decimal is not."""
+    if size_bytes == int(size_bytes):
+        for power, prefix in ((4, "T"), (3, "G"), (2, "M"), (1, "K")):
+            if size_bytes >= 1024**power and int(size_bytes) % 1024**power == 0 and int(size_bytes) % 10**3:
+                return f"{int(size_bytes) // 1024**power} {prefix}iB"
+    for unit, scale in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
+        if size_bytes >= scale:
+            return f"{float(size_bytes / scale):.6g} {unit}"
+    return f"{float(size_bytes):g} B"
+
+
+def format_bandwidth(bandwidth_Bps: float | Fraction) -> str:
+    """Return a bandwidth for people, in decimal bytes per second: ``200 GB/s``."""
+    for unit, scale in (("TB/s", 10**12), ("GB/s", 10**9), ("MB/s", 10**6), ("KB/s", 10**3)):
+        if bandwidth_Bps >= scale:
+            return f"{float(bandwidth_Bps / scale):.5g} {unit}"
+    return f"{float(bandwidth_Bps):.5g} B/s"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.2f}" if value >= 100 else f"{value:.3f}" if value >= 10 else f"{value:.4f}"
