@@ -90,9 +90,7 @@ def check_weights(instance: Instance, weights: Sequence[Fraction]) -> None:
         raise InputError(f"certificate adds up to {total}; the weights must add up to exactly 1")
 
 
-def _equal_chunks_bound(
-    instance: Instance, weights: Sequence[Fraction], num_chunks: int, model: CostModel
-) -> Fraction:
+def _equal_chunks_bound(instance: Instance, weights: Sequence[Fraction], num_chunks: int, model: CostModel) -> Fraction:
     """Return (B1) for chunks of ``floor(S/C)`` bytes: a chunk of one byte more never takes less."""
     scale = lcm(*(weight.denominator for weight in weights))
     integers = [int(weight * scale) for weight in weights]
@@ -117,7 +115,9 @@ def _free_sizes_bound(instance: Instance, weights: Sequence[Fraction], num_chunk
     per_byte = sum((lattice.cheapest_order(phase, weighted_rate)[0] for phase in instance.phases), Fraction(0))
     per_chunk = Fraction(-len(instance.phases), 2)
     if instance.occupancy is Occupancy.EXCLUSIVE:
-        per_chunk += sum(weights[k] * model.latency_ps(phase, k) for phase in instance.phases for k in instance.involved)
+        per_chunk += sum(
+            weights[k] * model.latency_ps(phase, k) for phase in instance.phases for k in instance.involved
+        )
     return instance.size_bytes * per_byte + num_chunks * per_chunk + _latency_paid_once(instance, weights, model)
 
 

@@ -24,7 +24,9 @@ def choose(kind: type[Member], value: str, field: str) -> Member:
         return kind(value)
     except ValueError:
         words = [member.value for member in kind]
-        raise InputError(f"{field} is {str(value)!r}; allowed are: {', '.join(words)}{did_you_mean(value, words)}") from None
+        raise InputError(
+            f"{field} is {str(value)!r}; allowed are: {', '.join(words)}{did_you_mean(value, words)}"
+        ) from None
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:

@@ -122,9 +122,7 @@ class Instance:
     @property
     def baseline_order(self) -> dict[Phase, tuple[int, ...]]:
         """The order of each phase that everybody else uses: ascending, in All-Gather descending."""
-        return {
-            phase: self.involved[::-1] if phase is Phase.ALL_GATHER else self.involved for phase in self.phases
-        }
+        return {phase: self.involved[::-1] if phase is Phase.ALL_GATHER else self.involved for phase in self.phases}
 
     def equal_chunk_sizes(self, num_chunks: int | None = None) -> tuple[int, ...]:
         """Return the bytes of each of `num_chunks` equal chunks (default: the instance's number).

@@ -8,6 +8,7 @@ shortest path from the empty to the full set. All-to-All has one order, hence a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -19,7 +20,7 @@ from themis_opt.schedule import Order
 if TYPE_CHECKING:
     import networkx as nx
 
-Number = TypeVar("Number", bound="int | float")
+Number = TypeVar("Number", int, float, Fraction)
 
 Vertex = frozenset[int]
 """The network dimension indices visited so far."""
@@ -78,22 +79,21 @@ class OrderLattice:
         arcs = self.arcs[phase]
         best: dict[Vertex, tuple[Number, Order]] = {}
         for arc in arcs:
-            step = weight(arc)
+            total = weight(arc)
+            order: Order = (arc.dimension,)
             if arc.visited:
-                before, order = best[arc.visited]
-                step, order = before + step, (*order, arc.dimension)  # type: ignore[assignment]
-            else:
-                order = (arc.dimension,)
+                before, prefix = best[arc.visited]
+                total, order = before + total, prefix + order
             known = best.get(arc.target)
-            if known is None or step < known[0]:
-                best[arc.target] = (step, order)
+            if known is None or total < known[0]:
+                best[arc.target] = (total, order)
         return best[frozenset(self.instance.involved)]
 
-    def graph(self, phase: Phase, weight: Callable[[Arc], float] | None = None) -> nx.DiGraph:
+    def graph(self, phase: Phase, weight: Callable[[Arc], float] | None = None) -> nx.DiGraph[Vertex]:
         """Return one phase's lattice as a networkx graph; edges carry ``dimension`` and, if asked for, ``weight``."""
         import networkx as nx
 
-        graph = nx.DiGraph()
+        graph: nx.DiGraph[Vertex] = nx.DiGraph()
         for arc in self.arcs[phase]:
             graph.add_edge(arc.visited, arc.target, dimension=arc.dimension)
             if weight is not None:

@@ -46,7 +46,7 @@ class Algorithm(StrEnum):
             return 1
         if self is Algorithm.HALVING_DOUBLING and size & (size - 1):
             raise InputError(
-                f"halving-doubling needs a power of two, and this dimension has size {size}; "
+                f"algorithm halving-doubling needs a power of two, and this dimension has size {size}; "
                 "set algorithm to bruck, direct or ring"
             )
         return (size - 1).bit_length()
@@ -138,6 +138,7 @@ class Network:
     name: str
     dimensions: tuple[Dimension, ...]
     source: str = ""
+    note: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dimensions", tuple(self.dimensions))

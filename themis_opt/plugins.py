@@ -1,4 +1,4 @@
-"""Finding named things: built-in ones by import path, other packages' by entry point. Nothing loads before it is used."""
+"""Finding named things: built-in ones by import path, other packages' by entry point; loaded when used."""
 
 from __future__ import annotations
 
@@ -41,6 +41,17 @@ class Registry(Generic[Thing]):
     def names(self) -> tuple[str, ...]:
         """Return all names: built-in ones in their order, then the others by name."""
         return tuple(self._entries)
+
+    def require(self, name: str) -> None:
+        """Raise unless there is a thing with this name; nothing is loaded.
+
+        Raises
+        ------
+        InputError
+            Listing those there are.
+        """
+        if name not in self._entries:
+            raise InputError(self._unknown(name))
 
     def get(self, name: str) -> Thing:
         """Return the thing with this name.

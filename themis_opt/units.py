@@ -80,7 +80,7 @@ def _parse(text: str, what: str, units: Mapping[str, Fraction], example: str) ->
     allowed = " ".join(units)
     if match is None:
         shown = text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "..."
-        raise InputError(f"{shown!r} is not {what}; write a positive number and a unit, such as {example!r} ({allowed})")
+        raise InputError(f"{shown!r} is not {what}; write a number and a unit, such as {example!r} ({allowed})")
     if match["unit"] is None:
         raise InputError(f"{text!r} has no unit; write {what} with one of: {allowed} (such as {example!r})")
     factor = units.get(match["unit"])

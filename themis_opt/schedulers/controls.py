@@ -12,9 +12,9 @@ from themis_opt.simulator import DispatchPolicy
 
 
 def round_robin(instance: Instance, *, seed: int = 0) -> Schedule:
-    """The order rotated by one dimension per chunk, All-Gather reversed; first come, first served.
+    """Rotate the order by one dimension per chunk, All-Gather reversed; first come, first served.
 
-    A chunk's Reduce-Scatter and All-Gather on its turning dimension run back to back, as ASTRA-sim's round-robin does it.
+    A chunk's Reduce-Scatter and All-Gather on its turning dimension run back to back, as in ASTRA-sim's round-robin.
     """
     involved = instance.involved
     chunks = []

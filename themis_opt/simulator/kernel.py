@@ -11,7 +11,7 @@ import numpy as np
 from themis_opt.compiled import compiled
 from themis_opt.simulator.stage_table import IntArray
 
-NEVER = np.int64(2**63 - 1)
+NEVER = 2**63 - 1
 
 
 @compiled

@@ -109,5 +109,5 @@ class BoundProvider(Protocol):
     """Computes one kind of lower bound."""
 
     def __call__(self, instance: Instance, scope: BoundScope, params: SolverParams) -> Bound | None:
-        """Return a bound for all schedules of `instance` in `scope`, or ``None`` when there is none to be had in time."""
+        """Return a bound for all schedules of `instance` in `scope`, or ``None`` if there is none in time."""
         ...

@@ -1,0 +1,186 @@
+r"""The fluid bound: chunks split at will over all orders, and the certificate that LP duality yields.
+
+With flow :math:`f` in the order lattice (`order_flow`), :math:`w(V,k)` how long all chunks together hold dimension
+:math:`k` if all go that way, and :math:`c_k` the time on dimension :math:`k` that no order changes:
+
+.. math::
+
+    \min T \quad\text{with}\quad T ≥ Σ_{phase} Σ_V w(V,k)·f(V,k) + c_k \quad\text{for each involved } k        (F3)
+
+The dual values :math:`y_k` of these rows are non-negative and add up to 1, so they are a certificate. They come as
+floating-point numbers: only what `certified_bound_ps` proves from them in exact arithmetic is handed out. So nothing
+here has to be trusted: a solver's tolerance can only make the bound smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from themis_models.highs import HighsOptions, HighsStatus, solve_with_highs
+from themis_models.order_flow import OrderFlow
+from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.certificate import certified_bound_ps
+from themis_opt.cost import CostModel
+from themis_opt.instance import Instance, Occupancy
+from themis_opt.lattice import Arc
+from themis_opt.solving.protocol import SolverParams
+
+_SIMPLE_DENOMINATOR = 1000
+"""Weights are often ratios of small numbers, which people like to read."""
+
+_DENOMINATORS = (10**6, 10**9, 10**12, 10**15)
+"""Denominators tried where they are not; float duals have no more than 15 digits."""
+
+_TOLERANCE = 1e-10
+"""The smallest that HiGHS takes: duals a little wrong cost a little of the bound."""
+
+
+def fluid_bound(instance: Instance, scope: BoundScope, params: SolverParams) -> Bound:
+    """Return the fluid bound (F3) of `instance`, with its certificate.
+
+    Parameters
+    ----------
+    instance
+        The problem; its own number of chunks does not matter, the scope's does.
+    scope
+        Sizing and numbers of chunks; over a range of numbers one certificate has to do for all of them.
+    params
+        Only the time limit matters.
+
+    Returns
+    -------
+    Bound
+        A bound whose value is what its certificate proves. When time runs out it is that of `_bandwidth_shares`.
+
+    Raises
+    ------
+    InputError
+        When the scope has no schedule.
+    SolverError
+        When HiGHS fails.
+    """
+    model = CostModel(instance)
+    bounds = []
+    for weights in _candidates(instance, scope, params, model):
+        certificate = tuple(weights.get(k, Fraction(0)) for k in range(instance.network.num_dimensions))
+        value_ps = certified_bound_ps(instance, certificate, scope, model)
+        bounds.append(Bound(value_ps, BoundKind.FLUID, scope, certificate, value_ps))
+    return max(bounds, key=lambda bound: bound.value_ps)
+
+
+def _candidates(
+    instance: Instance, scope: BoundScope, params: SolverParams, model: CostModel
+) -> Iterator[dict[int, Fraction]]:
+    """Yield weights worth certifying, simple ones first."""
+    yield _bandwidth_shares(instance)
+    numbers = _decisive_numbers(instance, scope)
+    for num_chunks in numbers:
+        program = _FluidProgram(instance, scope.sizes, num_chunks, model)
+        yield from _near(program.load_duals(params.time_limit_s / len(numbers)))
+
+
+def _decisive_numbers(instance: Instance, scope: BoundScope) -> list[int]:
+    """Return the numbers of chunks in the range for which the optimum of (F3) may well be least.
+
+    More chunks mean more latency and, where a chunk's bytes are rounded down, fewer bytes: so those with the fewest
+    chunks and the fewest bytes. (For chunks of any size the optimum is concave in the number: least at an end.)
+    """
+    numbers = range(scope.min_chunks, scope.max_chunks + 1)
+    if scope.sizes is Sizing.FREE:
+        return sorted({numbers[0], numbers[-1]})
+    return sorted({numbers[0], min(numbers, key=lambda number: instance.size_bytes // number * number)})
+
+
+class _FluidProgram:
+    """The linear program (F3) for exactly `num_chunks` chunks."""
+
+    def __init__(self, instance: Instance, sizing: Sizing, num_chunks: int, model: CostModel) -> None:
+        import pulp
+
+        self._instance = instance
+        self._sizing = sizing
+        self._num_chunks = num_chunks
+        self._costs = model
+        self._problem = pulp.LpProblem("fluid", pulp.LpMinimize)
+        self._flow = OrderFlow(self._problem, instance, 1, integer=False)
+        self._weights = {arc: self._weight(arc) for arc in self._flow.variables}
+        self._add_loads()
+
+    def load_duals(self, time_limit_s: float) -> Mapping[int, float]:
+        """Return the dual value of each involved dimension's row; empty when time ran out."""
+        result = solve_with_highs(self._problem, HighsOptions(time_limit_s, tolerance=_TOLERANCE))
+        if result.status is not HighsStatus.OPTIMAL:
+            return {}
+        return {k: result.row_duals[_row_name(k)] for k in self._instance.involved}
+
+    def _add_loads(self) -> None:
+        r"""Require of the makespan at least what each dimension carries (F3), in units of the largest weight.
+
+        .. math::
+
+            T ≥ Σ_{phase} Σ_V w(V,k)·f(V,k) + c_k
+        """
+        makespan = self._problem.add_variable("makespan")
+        self._problem += makespan
+        unit = max(self._weights.values()) or 1
+        weights = {arc: float(weight / unit) for arc, weight in self._weights.items()}
+        for k in self._instance.involved:
+            row = makespan >= self._flow.load(k, weights) + float(self._fixed_load(k) / Fraction(unit))
+            self._problem += row, _row_name(k)
+
+    def _weight(self, arc: Arc) -> Fraction:
+        r"""Return w(V,k): picoseconds that all chunks together hold the arc's dimension if all use this arc.
+
+        .. math::
+
+            w = C·hold(V,k) \text{ for } ⌊S/C⌋ \text{ bytes (equal)}, \qquad w = S·rate(V,k) \text{ (any sizes)}  (F4)
+        """
+        if self._sizing is Sizing.FREE:
+            rate = self._costs.sent_fraction(*arc) * self._costs.transfer_rate(arc.phase, arc.dimension)
+            return self._instance.size_bytes * rate
+        size = self._instance.size_bytes // self._num_chunks
+        return Fraction(self._num_chunks * self._costs.hold_ps(self._costs.stage(size, *arc)))
+
+    def _fixed_load(self, dimension: int) -> int:
+        r"""Return :math:`c_k` in picoseconds: latencies :math:`λ_k` that the weights do not contain.
+
+        .. math::
+
+            c_k = \min_{phase} λ_k \text{ (pipelined)}, \qquad c_k = C·Σ_{phase} λ_k \text{ (exclusive, any sizes)} (F5)
+
+        The rounding slack of (B2) is the same on every dimension, so it does not change the duals.
+        """
+        latencies = [self._costs.latency_ps(phase, dimension) for phase in self._instance.phases]
+        if self._instance.occupancy is Occupancy.PIPELINED:
+            return min(latencies)
+        return self._num_chunks * sum(latencies) if self._sizing is Sizing.FREE else 0
+
+
+def _bandwidth_shares(instance: Instance) -> dict[int, Fraction]:
+    """Return weights in proportion to the bandwidths: the best ones when every dimension can be kept busy all along."""
+    dimensions = instance.network.dimensions
+    return _adding_up_to_one({k: dimensions[k].bandwidth_Bps for k in instance.involved})
+
+
+def _near(duals: Mapping[int, float]) -> Iterator[dict[int, Fraction]]:
+    """Yield weights closer and closer to `duals`: ratios of small numbers, then ever finer decimal fractions."""
+    positive = {k: Fraction(max(dual, 0.0)) for k, dual in duals.items()}
+    if not any(positive.values()):
+        return
+    exact = _adding_up_to_one(positive)
+    yield _adding_up_to_one({k: weight.limit_denominator(_SIMPLE_DENOMINATOR) for k, weight in exact.items()})
+    heaviest = max(exact, key=exact.__getitem__)
+    for denominator in _DENOMINATORS:
+        rounded = {k: Fraction(round(weight * denominator), denominator) for k, weight in exact.items()}
+        rounded[heaviest] += 1 - sum(rounded.values())
+        yield rounded
+
+
+def _adding_up_to_one(weights: Mapping[int, Fraction]) -> dict[int, Fraction]:
+    total = sum(weights.values())
+    return {k: weight / total for k, weight in weights.items()}
+
+
+def _row_name(dimension: int) -> str:
+    return f"load_{dimension}"

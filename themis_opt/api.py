@@ -1,0 +1,132 @@
+"""The library's three verbs beside simulating and validating: schedule, bound, solve."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+import themis_opt
+from themis_opt.bound import Bound, BoundScope
+from themis_opt.instance import Instance
+from themis_opt.schedule import Schedule
+from themis_opt.schedulers import get_scheduler
+from themis_opt.simulator import simulate
+from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds
+from themis_opt.solving.process import SolverProcess
+from themis_opt.solving.protocol import DEFAULT_TIME_LIMIT_S, Progress, SolverParams
+from themis_opt.solving.registry import SOLVERS
+from themis_opt.solving.run import run_solver
+from themis_opt.validation import check
+
+DEFAULT_SOLVER = "cp-sat"
+
+
+def schedule(instance: Instance, scheduler: str = "themis-scf", *, seed: int = 0) -> Schedule:
+    """Return a heuristic's schedule, simulated and validated.
+
+    Parameters
+    ----------
+    instance
+        The problem.
+    scheduler
+        The name of a scheduler (`scheduler_names`).
+    seed
+        For schedulers that draw lots.
+
+    Raises
+    ------
+    InputError
+        When there is no such scheduler.
+    InvalidScheduleError
+        When the scheduler brings a schedule that breaks a rule (a defect of the scheduler).
+    """
+    made = get_scheduler(scheduler)(instance, seed=seed)
+    timed = replace(made, makespan_ps=simulate(instance, made).makespan_ps, version=themis_opt.__version__)
+    check(instance, timed)
+    return timed
+
+
+def lower_bound(
+    instance: Instance,
+    scope: BoundScope | None = None,
+    *,
+    with_assignment: bool = False,
+    time_limit_s: float = DEFAULT_TIME_LIMIT_S,
+) -> Bound:
+    """Return the best proven lower bound on the makespan.
+
+    Parameters
+    ----------
+    instance
+        The problem.
+    scope
+        For which schedules it must hold; default: exactly `instance.num_chunks` equal chunks.
+    with_assignment
+        Also solve the assignment MILP (seconds, in a process of its own); without it only the fluid bound, which comes
+        with a certificate, and the critical path are computed (milliseconds).
+    time_limit_s
+        Wall seconds for the assignment MILP.
+
+    Raises
+    ------
+    InputError
+        When no bound provider is installed.
+    """
+    scope = scope or equal_chunks_scope(instance)
+    bounds = quick_bounds(instance, scope)
+    if with_assignment:
+        with SolverProcess(DEFAULT_SOLVER) as process:
+            found = process.bound("assignment", instance, scope, SolverParams(time_limit_s))
+        bounds += [] if found is None else [found]
+    return best_bound(bounds)
+
+
+def solve(
+    instance: Instance,
+    solver: str = DEFAULT_SOLVER,
+    *,
+    time_limit_s: float = DEFAULT_TIME_LIMIT_S,
+    num_workers: int | None = None,
+    seed: int = 0,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Schedule:
+    """Return the best schedule found in the time limit, with its proven lower bound.
+
+    The schedule has exactly `instance.num_chunks` equal chunks, is simulated and validated, and is never worse than the
+    heuristics. Its status is ``optimal`` only if its makespan equals the bound. The solver runs in a process of its own
+    and is stopped at its limit; Ctrl-C stops it too and returns the best schedule so far.
+
+    Parameters
+    ----------
+    instance
+        The problem.
+    solver
+        The name of a solver (``themis-opt list solvers``).
+    time_limit_s
+        Wall seconds, model building included, start-up of the solver's process excluded.
+    num_workers
+        Threads of the solver; default: the processors this process may use.
+    seed
+        The solver's source of randomness.
+    on_progress
+        Called with every better schedule and bound.
+
+    Raises
+    ------
+    InputError
+        When there is no such solver or a parameter is out of range.
+    """
+    SOLVERS.require(solver)
+    params = SolverParams(time_limit_s, num_workers or usable_processors(), seed)
+    if on_progress is not None:
+        params = replace(params, on_progress=on_progress)
+    with SolverProcess(solver) as process:
+        return run_solver(instance, process, solver, params).schedule
+
+
+def usable_processors() -> int:
+    """Return how many processors this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,114 @@
+"""``themis-opt compare``: schedulers, the optimum and the bound side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from themis_opt.cli.exits import Exit, exit_code
+from themis_opt.cli.options import Overrides, instance_options, overrides_from, read_argument, solver_options
+from themis_opt.errors import InputError
+from themis_opt.instance import Instance
+from themis_opt.schedule import Schedule
+
+_DEFAULT = "baseline,themis-fifo,themis-scf"
+
+
+@click.command("compare")
+@click.argument("instances", metavar="INSTANCE...", nargs=-1, required=True)
+@instance_options
+@click.option("--schedulers", default=_DEFAULT, show_default=True, help="Names, or 'all'.")
+@solver_options
+@click.option("--json", "json_path", metavar="FILE|-", help="Also write everything as JSON.")
+def command(
+    instances: tuple[str, ...],
+    schedulers: str,
+    solver: str,
+    time_limit: float,
+    seed: int,
+    workers: int | None,
+    json_path: str | None,
+    **options: Any,
+) -> None:
+    """Put schedulers, the optimum and the bound side by side.
+
+    INSTANCE is an instance or network file, or a shipped name; several values of an option, separated by commas, make
+    a cross product. A schedule file among them becomes a row beside ours. --solver none compares heuristics alone.
+    """
+    from themis_opt.api import usable_processors
+    from themis_opt.comparison import compare
+    from themis_opt.formats.atomic import check_writable, write_text
+    from themis_opt.comparison_document import comparison_text
+    from themis_opt.schedulers.registry import SCHEDULERS
+    from themis_opt.solving.protocol import SolverParams
+    from themis_opt.solving.registry import SOLVERS
+
+    names = list(SCHEDULERS.names()) if schedulers == "all" else [name.strip() for name in schedulers.split(",")]
+    for name in names:
+        SCHEDULERS.require(name)
+    chosen = None if solver == "none" else solver
+    if chosen is not None:
+        SOLVERS.require(chosen)
+    if json_path is not None:
+        check_writable(json_path)
+    problems, own = _read(instances, overrides_from(options))
+    params = SolverParams(time_limit, workers or usable_processors(), seed)
+    runs = []
+    from themis_opt.cli.progress import progress_line
+
+    quiet = json_path == "-"
+    if not quiet:
+        from themis_opt.cli.tables import console, means_table, print_run
+
+        out = console()
+    with progress_line(f"{chosen or 'heuristics'}") as show:
+        listening = replace(params, on_progress=show)
+        for run in compare(problems, schedulers=names, solver=chosen, params=listening, own_schedules=own):
+            runs.append(run)
+            if not quiet:
+                if len(runs) > 1:
+                    out.print()
+                print_run(out, run)
+    if len(runs) > 1 and not quiet:
+        out.print(f"\nover {len(runs)} instances", style="bold")
+        out.print(means_table(runs))
+    if json_path is not None:
+        told = {
+            "instances": list(instances),
+            "schedulers": names,
+            "solver": solver,
+            "time_limit_s": time_limit,
+            "workers": params.num_workers,
+        }
+        write_text(json_path, comparison_text(runs, told, seed))
+    if runs and runs[-1].interruption is not None:
+        raise Exit(exit_code(runs[-1].interruption))
+
+
+def _read(arguments: tuple[str, ...], overrides: Overrides) -> tuple[list[Instance], dict[str, Schedule]]:
+    """Return the instances, and the schedules by the name of their row, checked to be true and to belong to one."""
+    from themis_opt.comparison import same_problem
+    from themis_opt.validation import check
+
+    problems: list[Instance] = []
+    own: dict[str, Schedule] = {}
+    for name in arguments:
+        thing = read_argument(name)
+        if isinstance(thing, Schedule):
+            check(thing.instance, thing)
+            own[name] = thing
+        else:
+            problems.extend(overrides.apply(thing))
+    if not problems:
+        problems = list(dict.fromkeys(schedule.instance for schedule in own.values()))
+    for name, schedule in own.items():
+        if not any(same_problem(schedule.instance, problem) for problem in problems):
+            raise InputError(
+                f"{name}: is a schedule for another instance "
+                f"({schedule.instance.network.name}, {schedule.instance.collective}, "
+                f"{schedule.instance.size_bytes} bytes, {schedule.instance.occupancy}); "
+                "compare it with that instance, or name the schedule alone"
+            )
+    return problems, own

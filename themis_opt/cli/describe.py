@@ -1,0 +1,86 @@
+"""``themis-opt describe``: an instance after all conversions, and what one stage costs, with the numbers in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from themis_opt.cli.options import instance_options, overrides_from, read_instance
+
+
+@click.command("describe")
+@click.argument("instance", metavar="INSTANCE")
+@instance_options
+def command(instance: str, **options: Any) -> None:
+    """Show every quantity of INSTANCE after conversion, and the formula of one stage with numbers in it."""
+    from themis_opt import metrics
+    from themis_opt.cli.tables import console, make_table, title
+    from themis_opt.cost import CostModel
+    from themis_opt.units import format_bandwidth, format_size, format_time
+
+    problem = read_instance(instance, overrides_from(options))
+    network = problem.network
+    out = console()
+    out.print(title(problem), style="bold", soft_wrap=True)
+    if network.source:
+        out.print(f"source: {network.source}", soft_wrap=True)
+    if network.note:
+        out.print(f"note: {network.note}", soft_wrap=True)
+    out.print()
+    table = make_table(
+        [
+            ("", "left"),
+            ("topology", "left"),
+            ("NPUs", "right"),
+            ("algorithm", "left"),
+            ("steps", "right"),
+            ("bandwidth", "right"),
+            ("latency", "right"),
+        ]
+    )
+    for k, dimension in enumerate(network.dimensions):
+        table.add_row(
+            f"dim{k + 1}",
+            str(dimension.topology),
+            str(dimension.size),
+            str(dimension.algorithm),
+            str(dimension.num_steps()),
+            format_bandwidth(dimension.bandwidth_Bps),
+            format_time(dimension.latency_ps),
+        )
+    out.print(table)
+    for k, dimension in enumerate(network.dimensions):
+        if k not in problem.involved:
+            out.print(f"dim{k + 1}: not involved")
+        out.print(f"dim{k + 1}: {float(dimension.bandwidth_Bps * 8 / 10**9):.6g} Gb/s per NPU, one way", soft_wrap=True)
+        if dimension.links is not None:
+            per_link = format_bandwidth(dimension.bandwidth_Bps / dimension.links)
+            out.print(f"dim{k + 1}: {dimension.links} x {per_link} links per NPU", soft_wrap=True)
+        if dimension.reduction_bandwidth_Bps is not None:
+            out.print(f"dim{k + 1}: reduces {format_bandwidth(dimension.reduction_bandwidth_Bps)}", soft_wrap=True)
+        if dimension.note:
+            out.print(f"dim{k + 1}: {dimension.note}", soft_wrap=True)
+    sizes = problem.equal_chunk_sizes()
+    out.print()
+    out.print(f"size      {problem.size_bytes} bytes per NPU ({format_size(problem.size_bytes)})")
+    out.print(f"chunks    {problem.num_chunks} of {min(sizes)} to {max(sizes)} bytes")
+    out.print(f"sends     {format_size(metrics.sent_bytes(problem))} per NPU over all dimensions")
+    out.print(f"bandwidth {format_bandwidth(metrics.total_bandwidth_Bps(problem))} per NPU over all dimensions")
+    out.print(f"ideal     {format_time(metrics.ideal_ps(problem))}")
+    out.print()
+    model = CostModel(problem)
+    for phase in problem.phases:
+        k = problem.baseline_order[phase][0]
+        dimension = network.dimensions[k]
+        cost = model.stage(sizes[0], phase, (), k)
+        steps = 1 if phase.value == "a2a" else dimension.num_steps()
+        out.print(f"first {phase.value} stage of chunk 0 on dim{k + 1}:", soft_wrap=True)
+        resident = sizes[0] * model.resident_fraction(phase, ())
+        out.print(f"  resident {float(resident):.6g} B, sends {float(cost.sent_bytes):.6g} B", soft_wrap=True)
+        out.print(
+            f"  {steps} steps x {format_time(dimension.latency_ps)} + {float(cost.sent_bytes):.6g} B / "
+            f"{format_bandwidth(dimension.bandwidth_Bps)} = {cost.latency_ps} ps + {cost.transfer_ps} ps "
+            f"= {cost.duration_ps} ps; holds dim{k + 1} for {model.hold_ps(cost)} ps",
+            soft_wrap=True,
+        )

@@ -1,0 +1,123 @@
+"""The entry point ``themis-opt``: finds the verb, turns every failure into one message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from types import FrameType
+
+import click
+
+import themis_opt
+from themis_opt.cli.exits import BAD_INPUT, FALSE_CLAIM, NO_SCHEDULE, Exit, Terminated, exit_code
+from themis_opt.errors import (
+    DeadlockError,
+    InputError,
+    InvalidScheduleError,
+    NoScheduleError,
+    SolverError,
+    ThemisError,
+)
+
+VERBS = {
+    "compare": "Put schedulers, the optimum and the bound side by side.",
+    "solve": "Find the best schedule of an instance and prove how good it is.",
+    "simulate": "Time a schedule, or a scheduler on an instance.",
+    "bound": "Compute lower bounds on the makespan, with a certificate.",
+    "validate": "Judge schedule files: rules, times, claims, data movement.",
+    "describe": "Show an instance after all conversions, and the cost of a stage.",
+    "list": "List what there is: networks, instances, schedulers, solvers.",
+    "schema": "Print the JSON Schema of a file format.",
+}
+MAX_MESSAGE_LINES = 6
+
+
+class LazyGroup(click.Group):
+    """A group whose verbs are imported when they are used, so that ``--help`` stays light."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a verb's command, importing its module."""
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = import_module(f"themis_opt.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of verbs without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(themis_opt.__version__, prog_name="themis-opt")
+def cli() -> None:
+    """Optimal collective schedules for multi-dimensional training networks, with proven bounds.
+
+    INSTANCE is an instance or network file, or a shipped name; options override its fields. A network alone means
+    all-reduce, 100 MB, 64 chunks, exclusive occupancy. Try: themis-opt compare 3d-fc-ring-sw
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    _install_sigterm()
+    try:
+        cli.main(arguments, prog_name="themis-opt", standalone_mode=False)
+        sys.stdout.flush()
+        return 0
+    except Exit as exit_:
+        return exit_.code
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
+    except click.UsageError as error:
+        hint = f"\nTry '{error.ctx.command_path} --help'." if error.ctx is not None else ""
+        return _fail(error.format_message() + hint, BAD_INPUT)
+    except InputError as error:
+        return _fail(str(error), BAD_INPUT)
+    except (InvalidScheduleError, DeadlockError) as error:
+        return _fail(str(error), FALSE_CLAIM)
+    except (NoScheduleError, SolverError) as error:
+        return _fail(str(error), NO_SCHEDULE)
+    except ThemisError as error:
+        return _fail(str(error), BAD_INPUT)
+    except (KeyboardInterrupt, click.Abort) as error:
+        # click turns Ctrl-C into Abort and keeps the original as its cause or context.
+        interruption = error if isinstance(error, KeyboardInterrupt) else error.__cause__ or error.__context__
+        return _fail("stopped before there was a result", exit_code(interruption))
+    except BrokenPipeError:
+        # The reader of our output is gone; point stdout to nowhere so that the interpreter's last flush is silent.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return BAD_INPUT
+    except MemoryError:
+        return _fail("out of memory; try fewer chunks or a smaller time limit", BAD_INPUT)
+    except OSError as error:
+        return _fail(f"{error.filename or 'output'}: {error.strerror or error}", BAD_INPUT)
+
+
+def _install_sigterm() -> None:
+    def terminate(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, terminate)
+
+
+def _fail(message: str, code: int) -> int:
+    lines = message.splitlines()[:MAX_MESSAGE_LINES]
+    print(f"error: {lines[0]}", *lines[1:], sep="\n", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""Options that several verbs share: what makes an instance, and what limits a solver."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import click
+
+from themis_opt.choices import choose
+from themis_opt.collective import Collective
+from themis_opt.errors import InputError
+from themis_opt.instance import Instance, Occupancy
+from themis_opt.schedule import Schedule
+from themis_opt.units import parse_size, parse_time
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What the command line says about instances; several values of an option make a cross product."""
+
+    collectives: tuple[Collective, ...] = ()
+    sizes: tuple[int, ...] = ()
+    chunks: tuple[int, ...] = ()
+    occupancies: tuple[Occupancy, ...] = ()
+    dimensions: tuple[tuple[int, ...], ...] = ()
+
+    def apply(self, instance: Instance) -> list[Instance]:
+        """Return the instances that the options make of one."""
+        fields: dict[str, Sequence[Any]] = {
+            "collective": self.collectives,
+            "size_bytes": self.sizes,
+            "num_chunks": self.chunks,
+            "occupancy": self.occupancies,
+            "dimensions": self.dimensions,
+        }
+        named = {name: values for name, values in fields.items() if values}
+        if not named:
+            return [instance]
+        # What is known was known of the instance as it stood.
+        return [
+            replace(instance, known=None, **dict(zip(named, choice, strict=True)))
+            for choice in itertools.product(*named.values())
+        ]
+
+
+def instance_options(command: Command) -> Command:
+    """Add the options that override an instance's fields; the verb receives them as `overrides`."""
+    for option in reversed(
+        [
+            click.option("--collective", callback=_many(_collective), help="all-reduce, reduce-scatter, ..."),
+            click.option("--size", callback=_many(parse_size), help="Bytes per NPU, such as 100MB."),
+            click.option("--chunks", callback=_many(_count), help="Number of equal chunks."),
+            click.option("--occupancy", callback=_many(_occupancy), help="exclusive or pipelined."),
+            click.option(
+                "--dimensions",
+                multiple=True,
+                callback=lambda ctx, param, value: tuple(_subset(text) for text in value),
+                help="Indices of the dimensions that take part, such as 0,2 (dim1 is 0).",
+            ),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def overrides_from(options: dict[str, Any]) -> Overrides:
+    """Take the instance options out of a verb's keyword arguments."""
+    names = ("collective", "size", "chunks", "occupancy", "dimensions")
+    return Overrides(*(options.pop(name) for name in names))
+
+
+def solver_options(command: Command) -> Command:
+    """Add the options that choose and limit a solver."""
+    for option in reversed(
+        [
+            click.option("--solver", default="cp-sat", show_default=True, help="A solver's name."),
+            click.option(
+                "--time-limit",
+                default="10s",
+                show_default=True,
+                callback=_seconds,
+                help="Per solver call, such as 10s.",
+            ),
+            click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True),
+            click.option("--workers", type=click.IntRange(1, 1024), help="Solver threads.  [default: processors]"),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def read_argument(name: str) -> Instance | Schedule:
+    """Return the instance (of an instance or network file, or a shipped name) or the schedule an argument names.
+
+    Raises
+    ------
+    InputError
+        When there is none.
+    """
+    from themis_opt.formats.instance_file import find_instance, instance_from_data
+    from themis_opt.formats.kinds import kind_of
+    from themis_opt.formats.plain import read_plain
+    from themis_opt.formats.schedule_file import schedule_from_data
+
+    path = find_instance(name)
+    data = read_plain(path)
+    try:
+        kind = kind_of(data)
+    except InputError as error:
+        raise error.at(os.fspath(path)) from None
+    return schedule_from_data(data, path) if kind == "schedule" else instance_from_data(data, path)
+
+
+def read_instance(name: str, overrides: Overrides) -> Instance:
+    """Return the one instance an argument and the options make.
+
+    Raises
+    ------
+    InputError
+        When there is none, or options with several values make more than one.
+    """
+    from themis_opt.formats.instance_file import load_instance
+
+    instances = overrides.apply(load_instance(name))
+    if len(instances) != 1:
+        raise InputError(f"the options make {len(instances)} instances of {name}; this verb takes one value of each")
+    return instances[0]
+
+
+def progress_is_visible() -> bool:
+    """Return whether somebody watches stderr."""
+    import sys
+
+    return sys.stderr.isatty()
+
+
+def _many(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], tuple[Any, ...]]:
+    def callback(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[Any, ...]:
+        if value is None:
+            return ()
+        return tuple(_told(param, parse, part.strip()) for part in value.split(","))
+
+    return callback
+
+
+def _told(param: click.Parameter, parse: Callable[[str], Any], text: str) -> Any:
+    try:
+        return parse(text)
+    except InputError as error:
+        raise error.at(param.opts[0]) from None
+
+
+def _collective(text: str) -> Collective:
+    return choose(Collective, text, "collective")
+
+
+def _occupancy(text: str) -> Occupancy:
+    return choose(Occupancy, text, "occupancy")
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise InputError(f"{text!r} is not a number of chunks; write a whole number such as 64")
+    return int(text)
+
+
+def _subset(text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):
+        raise InputError(f"--dimensions: {text!r} is not a list of indices; write it as 0,2")
+    return tuple(int(part) for part in parts)
+
+
+def _seconds(ctx: click.Context, param: click.Parameter, value: str) -> float:
+    seconds = float(_told(param, parse_time, value)) / 10**12
+    if not 0 < seconds < 10**7:
+        raise InputError(f"--time-limit: {value!r} is not allowed; it must be above zero and below 10^7 s")
+    return seconds

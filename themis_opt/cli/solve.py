@@ -1,0 +1,70 @@
+"""``themis-opt solve``: the best schedule of an instance, and the proof of how good it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from themis_opt.cli.exits import Exit, exit_code
+from themis_opt.cli.options import instance_options, overrides_from, read_instance, solver_options
+
+
+@click.command("solve")
+@click.argument("instance", metavar="INSTANCE")
+@instance_options
+@solver_options
+@click.option("-o", "--output", metavar="FILE|-", help="Write the schedule.")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the figures as JSON.")
+def command(
+    instance: str,
+    solver: str,
+    time_limit: float,
+    seed: int,
+    workers: int | None,
+    output: str | None,
+    json_path: str | None,
+    **options: Any,
+) -> None:
+    """Find the best schedule of INSTANCE in the time limit, and prove how good it is.
+
+    Ctrl-C stops the search and keeps the best schedule so far.
+    """
+    from themis_opt.api import usable_processors
+    from themis_opt.cli.progress import progress_line
+    from themis_opt.comparison import compare
+    from themis_opt.errors import InputError
+    from themis_opt.formats.atomic import check_writable, write_text
+    from themis_opt.comparison_document import comparison_text
+    from themis_opt.formats.schedule_file import schedule_text
+    from themis_opt.solving.protocol import SolverParams
+    from themis_opt.solving.registry import SOLVERS
+
+    SOLVERS.require(solver)
+    if output == "-" and json_path == "-":
+        raise InputError("-o - and --json - would both write to standard output; name a file for one of them")
+    for path in (output, json_path):
+        if path is not None:
+            check_writable(path)
+    problem = read_instance(instance, overrides_from(options))
+    params = SolverParams(time_limit, workers or usable_processors(), seed)
+    with progress_line(solver) as show:
+        (run,) = compare([problem], schedulers=(), solver=solver, params=replace(params, on_progress=show))
+    row = run.rows[-1]
+    if output is not None:
+        write_text(output, schedule_text(row.schedule))
+    if json_path is not None:
+        told = {"instances": [instance], "solver": solver, "time_limit_s": time_limit, "workers": params.num_workers}
+        write_text(json_path, comparison_text([run], told, seed))
+    if "-" not in (output, json_path):
+        from themis_opt.cli.tables import console, dimension_table, print_run
+
+        out = console()
+        print_run(out, run)
+        out.print()
+        out.print(dimension_table(row))
+        if output is not None:
+            out.print(f"schedule written to {output}", soft_wrap=True)
+    if run.interruption is not None:
+        raise Exit(exit_code(run.interruption))

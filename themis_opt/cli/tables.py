@@ -1,0 +1,181 @@
+"""Tables and figures for people: at most 79 columns wide, and readable without colour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from themis_opt import metrics
+from themis_opt.bound import Bound
+from themis_opt.comparison import Row, Run
+from themis_opt.instance import Instance
+from themis_opt.units import format_size, format_time
+
+_MINIMUM_WIDTH = 80
+
+
+def console() -> Console:
+    """Return a console for stdout that never wraps our tables when nobody's terminal limits them."""
+    terminal = Console(highlight=False, markup=False)
+    if not terminal.is_terminal:
+        terminal = Console(highlight=False, markup=False, width=max(_MINIMUM_WIDTH, terminal.width))
+    return terminal
+
+
+def make_table(columns: Sequence[tuple[str, str]]) -> Table:
+    """Return an empty table with these (header, justification) columns."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for header, justify in columns:
+        table.add_column(header, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    return table
+
+
+def title(instance: Instance) -> str:
+    """Return one line that says what an instance is."""
+    subset = ""
+    if instance.dimensions is not None:
+        subset = " on " + "+".join(f"dim{k + 1}" for k in instance.involved)
+    return (
+        f"{instance.network.name}: {instance.collective}{subset}, {format_size(instance.size_bytes)}, "
+        f"{instance.num_chunks} chunk{'s' if instance.num_chunks != 1 else ''}, {instance.occupancy}, "
+        f"{instance.num_npus} NPUs"
+    )
+
+
+def print_run(out: Console, run: Run) -> None:
+    """Print one instance's table, and below it the bound, the ideal and every note."""
+    out.print(title(run.instance), style="bold", soft_wrap=True)
+    out.print(rows_table(run.rows))
+    out.print(f"bound {describe_bound(run.bound)}", soft_wrap=True)
+    out.print(f"ideal {format_time(run.ideal_ps)} (every dimension busy all the time, no latency)", soft_wrap=True)
+    own = [row.name for row in run.rows if row.bound.scope != run.bound.scope]
+    if own:
+        out.print(f"gap of {', '.join(own)}: to the bound for its own chunk sizes and count", soft_wrap=True)
+    for row in run.rows:
+        if row.note:
+            out.print(f"{row.name}: {row.note}", soft_wrap=True)
+
+
+def rows_table(rows: Sequence[Row]) -> Table:
+    """Return the comparison of some rows."""
+    table = make_table(
+        [
+            ("scheduler", "left"),
+            ("chunks", "right"),
+            ("makespan", "right"),
+            ("BW\nuse", "right"),
+            ("busbw\nGB/s", "right"),
+            ("speed-\nup", "right"),
+            ("gap to\nbound", "right"),
+            ("status", "left"),
+            ("sec-\nonds", "right"),
+        ]
+    )
+    for row in rows:
+        instance = row.schedule.instance
+        table.add_row(
+            shorten(row.name, 17),
+            str(row.schedule.num_chunks),
+            format_time(row.makespan_ps),
+            f"{metrics.bw_utilization(instance, row.makespan_ps):.1%}",
+            f"{metrics.busbw_Bps(instance, row.makespan_ps) / 1e9:.5g}",
+            f"{row.speedup:.2f}x",
+            format_gap(row.gap),
+            str(row.schedule.status),
+            f"{row.wall_s:.2f}",
+        )
+    return table
+
+
+def dimension_table(row: Row) -> Table:
+    """Return bytes, busy time and idle time of every dimension."""
+    table = make_table(
+        [
+            ("dimension", "left"),
+            ("NPUs", "right"),
+            ("bytes sent", "right"),
+            ("busy", "right"),
+            ("idle", "right"),
+            ("gaps", "right"),
+            ("BW use", "right"),
+        ]
+    )
+    instance = row.schedule.instance
+    for k, use in enumerate(row.timeline.dimensions):
+        dimension = instance.network.dimensions[k]
+        name = f"dim{k + 1} {dimension.topology}"
+        if k not in instance.involved:
+            table.add_row(name, str(dimension.size), "not involved")
+            continue
+        table.add_row(
+            name,
+            str(dimension.size),
+            format_size(use.sent_bytes),
+            format_time(use.busy_ps),
+            format_time(row.makespan_ps - use.busy_ps),
+            str(len(use.idle_gaps)),
+            f"{metrics.dimension_utilization(instance, k, use.sent_bytes, row.makespan_ps):.1%}",
+        )
+    return table
+
+
+def means_table(runs: Sequence[Run]) -> Table:
+    """Return the geometric means of speedups, and mean gaps, over several instances."""
+    by_name: dict[str, list[Row]] = {}
+    for run in runs:
+        for row in run.rows:
+            by_name.setdefault(row.name, []).append(row)
+    table = make_table(
+        [
+            ("scheduler", "left"),
+            ("instances", "right"),
+            ("geo-mean speedup", "right"),
+            ("mean BW use", "right"),
+            ("mean gap", "right"),
+            ("optimal", "right"),
+        ]
+    )
+    for name, rows in by_name.items():
+        use = [metrics.bw_utilization(row.schedule.instance, row.makespan_ps) for row in rows]
+        table.add_row(
+            shorten(name, 17),
+            str(len(rows)),
+            f"{metrics.geometric_mean([row.speedup for row in rows]):.3f}x",
+            f"{sum(use) / len(use):.1%}",
+            format_gap(sum(row.gap for row in rows) / len(rows)),
+            str(sum(row.schedule.status == "optimal" for row in rows)),
+        )
+    return table
+
+
+def describe_bound(bound: Bound) -> str:
+    """Return a bound's value, kind, scope and what of it is certified."""
+    text = f"{format_time(bound.value_ps)} ({bound.kind}; for {bound.scope})"
+    if bound.certified_ps is not None and bound.certified_ps < bound.value_ps:
+        text += f"; certified {format_time(bound.certified_ps)}"
+    elif bound.certified_ps is not None:
+        text += "; certified"
+    return text
+
+
+def format_gap(gap: float) -> str:
+    """Return a gap as a percentage; exactly 0 is told apart from almost 0."""
+    if gap == 0:
+        return "0 %"
+    return f"{gap:.2%}" if gap >= 0.0001 else f"{gap:.0e}".replace("e-0", "e-")
+
+
+def shorten(text: str, width: int) -> str:
+    """Return a text of at most `width` characters, the end of a longer one kept."""
+    return text if len(text) <= width else "..." + text[-(width - 3) :]
+
+
+def as_plain(value: Any) -> Any:
+    """Return an option's value as JSON can hold it."""
+    if isinstance(value, tuple | list):
+        return [as_plain(item) for item in value]
+    return value if isinstance(value, int | float | bool | None) else str(value)

@@ -1,0 +1,194 @@
+"""Schedulers side by side on the same instances: what ``themis-opt compare`` prints, as data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from themis_opt import metrics
+from themis_opt.api import schedule as make_schedule
+from themis_opt.bound import Bound, BoundScope
+from themis_opt.instance import Instance
+from themis_opt.schedule import Schedule, Status
+from themis_opt.simulator import Timeline, simulate
+from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds, scope_of
+from themis_opt.solving.process import SolverProcess
+from themis_opt.solving.protocol import SolverParams
+from themis_opt.solving.run import Outcome, run_solver
+
+DEFAULT_SCHEDULERS = ("baseline", "themis-fifo", "themis-scf")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One schedule on one instance, with its figures.
+
+    Attributes
+    ----------
+    name
+        What the row is called: the scheduler, the solver or a file.
+    schedule
+        The schedule; its bound is for its own sizing and number of chunks.
+    baseline_ps
+        The baseline's makespan on the same instance [ps].
+    wall_s
+        Seconds it took to make.
+    note
+        A sentence for the user, or nothing.
+    """
+
+    name: str
+    schedule: Schedule
+    baseline_ps: int
+    wall_s: float
+    note: str = ""
+
+    @property
+    def makespan_ps(self) -> int:
+        """The simulated makespan."""
+        return self.timeline.makespan_ps
+
+    @property
+    def bound(self) -> Bound:
+        """The bound its gap refers to."""
+        assert self.schedule.bound is not None
+        return self.schedule.bound
+
+    @property
+    def gap(self) -> float:
+        """``makespan / bound - 1``; 0 where both are 0."""
+        if self.makespan_ps == self.bound.value_ps:
+            return 0.0
+        return self.makespan_ps / self.bound.value_ps - 1 if self.bound.value_ps else float("inf")
+
+    @property
+    def speedup(self) -> float:
+        """The baseline's makespan over this one's."""
+        return self.baseline_ps / self.makespan_ps if self.makespan_ps else 1.0
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """When every stage runs."""
+        return simulate(self.schedule.instance, self.schedule)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One instance with everything that was tried on it.
+
+    Attributes
+    ----------
+    instance
+        The instance.
+    bound
+        The best bound for exactly its number of equal chunks.
+    rows
+        The schedulers asked for, in that order, then schedules from files, then the solver.
+    interruption
+        The exception of Ctrl-C or a termination signal that cut the solver short, or ``None``.
+    """
+
+    instance: Instance
+    bound: Bound
+    rows: tuple[Row, ...]
+    interruption: KeyboardInterrupt | None = None
+
+    @property
+    def ideal_ps(self) -> float:
+        """The time at full use of every dimension, without latency [ps]."""
+        return metrics.ideal_ps(self.instance)
+
+
+def compare(
+    instances: Sequence[Instance],
+    *,
+    schedulers: Sequence[str] = DEFAULT_SCHEDULERS,
+    solver: str | None = None,
+    params: SolverParams | None = None,
+    own_schedules: Mapping[str, Schedule] | None = None,
+) -> Iterator[Run]:
+    """Yield a run for every instance: the schedulers, matching schedules of one's own, and the solver.
+
+    Parameters
+    ----------
+    instances
+        The instances.
+    schedulers
+        Names of schedulers, in the order wanted.
+    solver
+        The name of a solver, or ``None`` for heuristics and quick bounds alone.
+    params
+        The solver's limits and seed; the seed also goes to the schedulers.
+    own_schedules
+        Valid schedules by the name of their row; one joins the runs of the same problem, whatever its chunks.
+
+    Raises
+    ------
+    InputError
+        When there is no such scheduler or solver.
+    """
+    params = params or SolverParams()
+    if solver is None:
+        for instance in instances:
+            yield _run(instance, schedulers, own_schedules or {}, params, None)
+        return
+    with SolverProcess(solver) as process:
+        for instance in instances:
+            outcome = run_solver(instance, process, solver, params)
+            yield _run(instance, schedulers, own_schedules or {}, params, outcome)
+            if outcome.interruption is not None:
+                return
+
+
+def same_problem(one: Instance, other: Instance) -> bool:
+    """Return whether two instances differ in nothing but names, notes and the number of chunks."""
+
+    def essence(instance: Instance) -> tuple[object, ...]:
+        dimensions = tuple(replace(dimension, note="", links=None) for dimension in instance.network.dimensions)
+        return (dimensions, instance.collective, instance.size_bytes, instance.occupancy, instance.involved)
+
+    return essence(one) == essence(other)
+
+
+def _run(
+    instance: Instance,
+    schedulers: Sequence[str],
+    own_schedules: Mapping[str, Schedule],
+    params: SolverParams,
+    outcome: Outcome | None,
+) -> Run:
+    scope = equal_chunks_scope(instance)
+    bounds = {scope: best_bound(quick_bounds(instance, scope)) if outcome is None else _bound_of(outcome)}
+    baseline_ps = make_schedule(instance, "baseline").makespan_ps or 0
+    rows = []
+    for name in schedulers:
+        started = time.perf_counter()
+        made = make_schedule(instance, name, seed=params.seed)
+        wall_s = time.perf_counter() - started
+        rows.append(Row(name, _with_bound(instance, made, bounds), baseline_ps, wall_s))
+    for name, own in own_schedules.items():
+        if same_problem(own.instance, instance):
+            rows.append(Row(name, _with_bound(instance, own, bounds), baseline_ps, 0.0))
+    if outcome is not None:
+        solved = outcome.schedule
+        rows.append(Row(solved.scheduler, solved, baseline_ps, outcome.wall_s, outcome.note))
+    return Run(instance, bounds[scope], tuple(rows), None if outcome is None else outcome.interruption)
+
+
+def _bound_of(outcome: Outcome) -> Bound:
+    assert outcome.schedule.bound is not None
+    return outcome.schedule.bound
+
+
+def _with_bound(instance: Instance, schedule: Schedule, bounds: dict[BoundScope, Bound]) -> Schedule:
+    """Return the schedule with the best bound for its own sizing and number of chunks."""
+    timed = replace(schedule, instance=instance)
+    scope = scope_of(timed)
+    if scope not in bounds:
+        bounds[scope] = best_bound(quick_bounds(instance, scope))
+    makespan_ps = simulate(instance, timed).makespan_ps
+    proven = makespan_ps == bounds[scope].value_ps
+    status = Status.OPTIMAL if proven else Status.HEURISTIC
+    return replace(timed, bound=bounds[scope], makespan_ps=makespan_ps, status=status, stages=None)

@@ -1,0 +1,94 @@
+"""The JSON of a comparison (``themis-opt/comparison/1``)."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import themis_opt
+from themis_opt import metrics
+from themis_opt.comparison import Row, Run
+
+_PACKAGES = ("numpy", "numba", "networkx", "ortools", "pulp", "highspy")
+
+
+def comparison_text(runs: Sequence[Run], options: Mapping[str, Any], seed: int) -> str:
+    """Return the text of a comparison file."""
+    document = {
+        "format": "themis-opt/comparison/1",
+        "options": dict(options),
+        "seed": seed,
+        "versions": _versions(),
+        "machine": _machine(),
+        "runs": [_run(run) for run in runs],
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def dimension_figures(row: Row) -> list[dict[str, Any]]:
+    """Return bytes, busy time and utilisation of every network dimension."""
+    instance = row.schedule.instance
+    return [
+        {
+            "bytes": float(use.sent_bytes),
+            "busy_ps": use.busy_ps,
+            "utilization": metrics.dimension_utilization(instance, k, use.sent_bytes, row.makespan_ps),
+        }
+        for k, use in enumerate(row.timeline.dimensions)
+    ]
+
+
+def _run(run: Run) -> dict[str, Any]:
+    instance = run.instance
+    return {
+        "network": instance.network.name,
+        "collective": str(instance.collective),
+        "size_bytes": instance.size_bytes,
+        "num_chunks": instance.num_chunks,
+        "occupancy": str(instance.occupancy),
+        "dimensions": list(instance.involved),
+        "ideal_ps": run.ideal_ps,
+        "bound_ps": run.bound.value_ps,
+        "bound_kind": str(run.bound.kind),
+        "results": [_result(row) for row in run.rows],
+    }
+
+
+def _result(row: Row) -> dict[str, Any]:
+    schedule = row.schedule
+    instance = schedule.instance
+    return {
+        "scheduler": row.name,
+        "status": str(schedule.status),
+        "num_chunks": schedule.num_chunks,
+        "sizes": str(schedule.sizing),
+        "bound_ps": row.bound.value_ps,
+        "bound_kind": str(row.bound.kind),
+        "makespan_ps": row.makespan_ps,
+        "bw_utilization": metrics.bw_utilization(instance, row.makespan_ps),
+        "algbw_Bps": metrics.algbw_Bps(instance, row.makespan_ps),
+        "busbw_Bps": metrics.busbw_Bps(instance, row.makespan_ps),
+        "speedup": row.speedup,
+        "gap": row.gap if row.gap != float("inf") else None,
+        "wall_s": round(row.wall_s, 6),
+        "per_dimension": dimension_figures(row),
+        **({"note": row.note} if row.note else {}),
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {"themis-opt": themis_opt.__version__, "python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _machine() -> dict[str, Any]:
+    return {"system": platform.system(), "architecture": platform.machine(), "processors": os.cpu_count()}

@@ -1,0 +1,85 @@
+"""Writing a file whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+import tempfile
+
+from themis_opt.errors import InputError
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write `text` to `path`, replacing what is there only once all of it is on disk; ``-`` is standard output.
+
+    The text goes to a temporary file in the same folder, which is then renamed.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written; the old file, if any, is untouched and no temporary file is left.
+    """
+    name = os.fspath(path)
+    if name == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    try:
+        _write(os.path.realpath(name), text)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"{name}: cannot be written: {reason}") from None
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise early if a later `write_text` to this path cannot work, so that nobody waits for a lost result.
+
+    Raises
+    ------
+    InputError
+        When the path is a folder, or its folder does not exist or cannot be written to.
+    """
+    name = os.fspath(path)
+    if name == "-":
+        return
+    if os.path.isdir(name):
+        raise InputError(f"{name}: is a folder; name a file")
+    folder = os.path.dirname(os.path.realpath(name))
+    if not os.path.isdir(folder):
+        raise InputError(f"{name}: there is no folder {folder}; create it first")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{name}: folder {folder} is not writable")
+
+
+def _write(target: str, text: str) -> None:
+    data = text.encode("utf-8")
+    with contextlib.suppress(FileNotFoundError):
+        mode = os.stat(target).st_mode
+        if not stat.S_ISREG(mode):
+            # A pipe or a device cannot be replaced by renaming.
+            with open(target, "wb") as device:
+                device.write(data)
+            return
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".themis-opt-", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, _mode_for(target))
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _mode_for(target: str) -> int:
+    """Return the permissions the file has, or those a new file would get."""
+    with contextlib.suppress(FileNotFoundError):
+        return stat.S_IMODE(os.stat(target).st_mode)
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask

@@ -1,0 +1,40 @@
+"""The ``format`` line: which kind of file this is, and in which version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from themis_opt.choices import did_you_mean
+from themis_opt.errors import InputError
+from themis_opt.formats.documents import FORMATS, format_line
+
+
+def kind_of(data: Mapping[str, Any]) -> str:
+    """Return the kind named by the `format` line: ``network``, ``instance`` or ``schedule``.
+
+    Raises
+    ------
+    InputError
+        When the line is missing or names no kind or version this program reads.
+    """
+    known = {format_line(kind): kind for kind in FORMATS}
+    value = data.get("format")
+    if value is None:
+        raise InputError(f"format: is missing; the file must say what it is, one of: {', '.join(known)}")
+    if value not in known:
+        raise InputError(f"format: {value!r} is not allowed; one of: {', '.join(known)}{did_you_mean(value, known)}")
+    return known[value]
+
+
+def expect_kind(data: Mapping[str, Any], kind: str) -> None:
+    """Raise unless the `format` line names this kind.
+
+    Raises
+    ------
+    InputError
+        When it is missing or another one.
+    """
+    found = kind_of(data)
+    if found != kind:
+        raise InputError(f"format: this is a {found} file; expected here is {format_line(kind)!r}")

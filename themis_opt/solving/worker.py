@@ -1,0 +1,98 @@
+"""The solver process: ``python -m themis_opt.solving.worker`` reads requests on stdin and answers on stdout.
+
+Its real standard output is reserved for answers: whatever a solver prints there goes nowhere. It ends when its stdin
+closes, so it cannot outlive the process that started it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, BinaryIO
+
+from themis_opt.errors import ThemisError
+from themis_opt.solving import messages
+from themis_opt.solving.protocol import Progress
+from themis_opt.solving.registry import BOUNDS, SOLVERS
+
+
+class Channel:
+    """Sends messages to the parent; safe to use from a solver's threads."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def send(self, event: str, **content: Any) -> None:
+        """Send one message."""
+        with self._lock:
+            self._stream.write(messages.encode({"event": event, **content}))
+            self._stream.flush()
+
+
+def main(preload: list[str]) -> None:
+    """Load the named solvers, say ``ready``, then serve requests until stdin closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
+    channel = Channel(_private_stdout())
+    for name in preload:
+        SOLVERS.get(name)
+    channel.send("ready")
+    requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
+    while True:
+        _serve(json.loads(requests.get()), channel)
+
+
+def _private_stdout() -> BinaryIO:
+    """Return the process's stdout as a stream of our own and point file descriptor 1 to nowhere."""
+    private = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+    return os.fdopen(private, "wb")
+
+
+def _read_requests(requests: queue.SimpleQueue[bytes]) -> None:
+    for line in sys.stdin.buffer:
+        requests.put(line)
+    os._exit(0)
+
+
+def _serve(request: Mapping[str, Any], channel: Channel) -> None:
+    serve: dict[str, Callable[[Mapping[str, Any], Channel], None]] = {"solve": _solve, "bound": _bound}
+    try:
+        serve[request["request"]](request, channel)
+    except ThemisError as error:
+        channel.send("error", message=str(error))
+    except MemoryError:
+        channel.send("error", message="out of memory")
+    except Exception as error:  # a plug-in may raise anything; the parent reports it
+        channel.send("error", message=f"{type(error).__name__}: {error}")
+
+
+def _solve(request: Mapping[str, Any], channel: Channel) -> None:
+    def report(progress: Progress) -> None:
+        channel.send("progress", progress=messages.progress_message(progress))
+
+    params = replace(messages.params_from(request["params"]), on_progress=report)
+    result = SOLVERS.get(request["name"])(messages.instance_from(request["instance"]), params)
+    channel.send("result", result=messages.result_message(result))
+
+
+def _bound(request: Mapping[str, Any], channel: Channel) -> None:
+    bound = BOUNDS.get(request["name"])(
+        messages.instance_from(request["instance"]),
+        messages.scope_from(request["scope"]),
+        messages.params_from(request["params"]),
+    )
+    channel.send("result", bound=messages.bound_message(bound))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
