@@ -130,6 +130,7 @@ class ChunkData:
     def __init__(self, instance: Instance, chunk_idx: int, rng: np.random.Generator) -> None:
         self.instance = instance
         self.chunk_idx = chunk_idx
+        self._name = f"chunk {chunk_idx}"
         self._num_npus = instance.num_npus
         self._sizes = tuple(instance.network.dimensions[k].size for k in instance.involved)
         self._model = CostModel(instance)
@@ -159,7 +160,7 @@ class ChunkData:
         axis = self.instance.involved.index(dimension)
         values, tags = self._by_group(self.values, axis), self._by_group(self.tags, axis)
         num_held = values.shape[2]
-        where = f"chunk {self.chunk_idx} {phase} on dim{dimension + 1}"
+        where = f"{self._name} {phase} on dim{dimension + 1}"
         if phase is Phase.ALL_GATHER:
             values, tags = _gather(values), _gather(tags)
             num_sent = num_held * (self._sizes[axis] - 1)
@@ -190,7 +191,8 @@ class ChunkData:
             due = np.broadcast_to(npus, (self._num_npus, self._num_npus))
         num_held, num_due = self.tags.shape[1], due.shape[1]
         if num_held != num_due:
-            raise self._wrong(f"every NPU ends with {num_held} elements instead of {num_due}", num_due, num_held)
+            message = f"{self._name}: every NPU ends with {num_held} elements instead of {num_due}"
+            raise self._wrong(message, num_due, num_held)
         by_tag = np.argsort(self.tags, axis=1)
         self._compare(np.take_along_axis(self.tags, by_tag, axis=1), due, "element")
         self._compare(np.take_along_axis(self.values, by_tag, axis=1), self._truth[due], "the value")
@@ -202,30 +204,27 @@ class ChunkData:
         if differs.any():
             npu, place = (int(index) for index in np.unravel_index(differs.argmax(), differs.shape))
             expected, found = int(due[npu, place]), int(held[npu, place])
-            raise self._wrong(f"NPU {npu} ends with {what} {found} where {what} {expected} is due", expected, found)
+            message = f"{self._name}: NPU {npu} ends with {what} {found} where {what} {expected} is due"
+            raise self._wrong(message, expected, found)
 
     def _scatter(self, values: IntArray, tags: IntArray, axis: int, where: str) -> tuple[IntArray, IntArray]:
         """Return what the members of each group hold when every element has moved to the member it is meant for.
 
         An element is meant for the member whose coordinate on the dimension is that of the element's block.
         """
+        num_groups, num_holders, num_held = tags.shape
         size, stride = self._sizes[axis], prod(self._sizes[axis + 1 :])
         # A narrow type makes numpy sort by radix.
         member = (tags % self._num_npus // stride % size).astype(np.uint16)
         by_member = np.argsort(member, axis=2, kind="stable")
-        shape = (*tags.shape[:2], size, -1)
-        if (
-            tags.shape[2] % size
-            or (
-                np.take_along_axis(member, by_member, axis=2).reshape(shape)
-                != np.arange(size, dtype=np.uint16)[:, None]
-            ).any()
-        ):
-            raise self._wrong(f"{where}: the elements are not meant for its {size} NPUs in equal parts")
+        equal_parts = (np.arange(num_held) * size // num_held).astype(np.uint16)
+        if num_held % size or (np.take_along_axis(member, by_member, axis=2) != equal_parts).any():
+            raise self._wrong(f"{where}: the {num_held} elements are not meant for its {size} NPUs in equal parts")
+        shape = (num_groups, num_holders, size, -1)
         values, tags = (
             np.take_along_axis(array, by_member, axis=2).reshape(shape).swapaxes(1, 2) for array in (values, tags)
         )
-        return values.reshape(len(values), size, -1), tags.reshape(len(tags), size, -1)
+        return values.reshape(num_groups, size, -1), tags.reshape(num_groups, size, -1)
 
     def _by_group(self, array: IntArray, axis: int) -> IntArray:
         """Return an array by NPU as (groups of a dimension, members, elements)."""
@@ -246,8 +245,6 @@ class ChunkData:
             raise self._wrong(f"{where}: every NPU sends {num_sent} elements, not {expected}", expected, num_sent)
 
     def _wrong(self, message: str, expected: object = None, found: object = None) -> InvalidScheduleError:
-        if not message.startswith("chunk"):
-            message = f"chunk {self.chunk_idx}: {message}"
         violation = Violation(ViolationKind.EXECUTION, message, chunk=self.chunk_idx, expected=expected, found=found)
         return InvalidScheduleError([violation])
 

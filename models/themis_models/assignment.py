@@ -1,46 +1,51 @@
 r"""The assignment bound: whole chunks on orders, and the idle time that orders force upon a dimension.
 
-The fluid bound with two refinements. Each order is taken by a whole number of chunks: the flow :math:`f` is integer.
-And a dimension may have to wait for its first stage, or be done before the end:
+It is the fluid bound (`fluid`) with two refinements. Each order is taken by a whole number of chunks, so the flow
+:math:`f` is integer. And a dimension may have to wait for its first stage, or be through with its last one early:
 
-*Head.* If no chunk's first stage is on :math:`k`, nothing can start there before some chunk has been through at least
-one stage elsewhere: until :math:`head_k`, the shortest time in which a chunk can reach a stage on :math:`k` that is not
-its first.
+*Head.* If no chunk's first stage is on :math:`k`, nothing starts there before some chunk has been through at least one
+stage elsewhere. :math:`head_k` is the shortest time in which a chunk can reach a stage on :math:`k` that is not its
+first.
 
-*Tail.* If no chunk's last stage is on :math:`k`, the chunk that leaves :math:`k` last has at least one stage elsewhere
-before it: :math:`tail_k`, the shortest time from the end of a stage on :math:`k` that is not a chunk's last.
+*Tail.* If no chunk's last stage is on :math:`k`, the chunk that leaves :math:`k` last still has at least one stage
+elsewhere to go. :math:`tail_k` is the shortest time from the end of a stage on :math:`k` that is not its chunk's last.
 
 Head, load and tail of a dimension do not overlap: all its holds lie after the head, one after another, and the tail
-begins when the last of them has ended and, with pipelined occupancy, its latency has passed, too. So with
-:math:`u_k = 1` only if a chunk starts on :math:`k`, and :math:`v_k = 1` only if one ends there,
+begins when the last of them is over and (pipelined) its latency has passed, too. So with :math:`u_k = 1` only if a
+chunk starts on :math:`k` and :math:`v_k = 1` only if one ends there,
 
 .. math::
 
     T ≥ head_k·(1-u_k) + load_k + [pipelined] \min_{phase} λ_k + tail_k·(1-v_k)                              (A1)
 
-Heads are times through the first phase and tails times through the last one. All times are those of chunks of
-:math:`⌊S/C⌋` bytes; a chunk of one byte more never takes less.
+A chunk's first visit to a dimension lies in the first phase and its last visit in the last phase; so heads are times
+through the first phase and tails times through the last one. All times are those of chunks of :math:`⌊S/C⌋` bytes: a
+chunk of one byte more never takes less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import floor
+from typing import TYPE_CHECKING
 
-from themis_models.highs import HighsOptions, HighsStatus, solve_with_highs
+from themis_models.highs import HighsOptions, solve_with_highs
 from themis_models.order_flow import OrderFlow
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.cost import CostModel
-from themis_opt.errors import InputError
+from themis_opt.cost import CostModel, StageCost
 from themis_opt.instance import Instance, Occupancy
 from themis_opt.lattice import Arc, Vertex
 from themis_opt.solving.protocol import SolverParams
 
-MARGIN = 1e-6
-"""What is taken off HiGHS's bound, relative to it.
+if TYPE_CHECKING:
+    import pulp
 
-HiGHS accepts rows, integers and reduced costs that are wrong by its tolerance (1e-9 here, in units of the largest
-weight), which moves the bound by about as much times the number of terms; a thousand times that covers it.
+MARGIN = 1e-6
+"""What is taken off the solver's bound, relative to it.
+
+HiGHS calls a reduced cost, a row or an integer right when it is wrong by at most its tolerance, 1e-9 in units of one
+chunk's share of the makespan. Each of some hundred arcs may move the bound by that much per chunk, which makes 1e-7 of
+the makespan; ten times as much covers it.
 """
 
 
@@ -59,13 +64,18 @@ def assignment_bound(instance: Instance, scope: BoundScope, params: SolverParams
     Returns
     -------
     Bound | None
-        The solver's bound less `MARGIN`: floating point, so without a certificate. ``None`` for chunks of any size,
-        for a range of numbers, and when nothing was proven in time.
+        The solver's bound less `MARGIN`: floating point, hence without a certificate. ``None`` for chunks of any
+        size, for a range of numbers, and when nothing was proven in time.
+
+    Raises
+    ------
+    SolverError
+        When HiGHS fails.
     """
     if scope.sizes is not Sizing.EQUAL or scope.min_chunks != scope.max_chunks:
         return None
-    bound_ps = _AssignmentProgram(instance, scope.min_chunks).bound_ps(params)
-    value_ps = 0 if bound_ps is None else floor(bound_ps * (1 - MARGIN))
+    proven_ps = _AssignmentProgram(instance, scope.min_chunks).proven_ps(params)
+    value_ps = floor(proven_ps * (1 - MARGIN))
     return Bound(value_ps, BoundKind.ASSIGNMENT, scope) if value_ps > 0 else None
 
 
@@ -77,10 +87,101 @@ class _AssignmentProgram:
 
         self._instance = instance
         self._num_chunks = num_chunks
-        self._size_bytes = instance.size_bytes // num_chunks
         self._costs = CostModel(instance)
         self._problem = pulp.LpProblem("assignment", pulp.LpMinimize)
         self._flow = OrderFlow(self._problem, instance, num_chunks, integer=True)
-        self._holds = {arc: self._costs.hold_ps(self._cost(arc)) for arc in self._flow.variables}
-        self._add_starts()
-        ...
+        lattice = self._flow.lattice
+        self._first, self._last = lattice.arcs[instance.phases[0]], lattice.arcs[instance.phases[-1]]
+        self._heads = _least_delays(self._first, self._duration_ps)
+        self._tails = _least_delays(self._last, self._duration_ps, from_end=True)
+        self._unit_ps = self._attainable_ps() / num_chunks or 1.0
+        self._starts = self._add_switches("starts", [arc for arc in self._first if not arc.visited])
+        self._ends = self._add_switches("ends", [arc for arc in self._last if len(arc.target) == len(instance.involved)])
+        self._add_makespan()
+
+    def proven_ps(self, params: SolverParams) -> float:
+        """Return the bound on (A1) that the solver proves in time, in picoseconds; 0 when it proves none."""
+        options = HighsOptions(params.time_limit_s, params.num_workers, params.seed)
+        best_bound = solve_with_highs(self._problem, options).best_bound
+        return 0.0 if best_bound is None else best_bound * self._unit_ps
+
+    def _add_switches(self, name: str, arcs: Iterable[Arc]) -> Mapping[int, pulp.LpVariable]:
+        r"""Let a dimension count as one where chunks start (end) only if there are such chunks.
+
+        .. math::
+
+            u_k ≤ f(∅,k), \qquad v_k ≤ f(all∖k,k), \qquad 0 ≤ u_k, v_k ≤ 1                                   (A2)
+
+        They need not be declared integer: the flow is, and the larger they are the better.
+        """
+        flow = {arc.dimension: self._flow.variables[arc] for arc in arcs}
+        switches = {k: self._problem.add_variable(f"{name}_{k}", 0, 1) for k in self._instance.involved}
+        for k, switch in switches.items():
+            self._problem += switch <= flow.get(k, 0)
+        return switches
+
+    def _add_makespan(self) -> None:
+        """Require of the makespan at least head, load, latency and tail of each dimension (A1).
+
+        A stage that alone takes longer than an attainable makespan is in no best assignment, so its weight may be cut
+        off there: that keeps the coefficients in proportion, and smaller weights never make a bound false.
+        """
+        makespan = self._problem.add_variable("makespan")
+        self._problem += makespan
+        most_ps = self._unit_ps * self._num_chunks
+        weights = {arc: min(self._hold_ps(arc), most_ps) / self._unit_ps for arc in self._flow.variables}
+        for k in self._instance.involved:
+            head = self._heads.get(k, 0) / self._unit_ps * (1 - self._starts[k])
+            tail = self._tails.get(k, 0) / self._unit_ps * (1 - self._ends[k])
+            latency = self._latency_ps(k) / self._unit_ps
+            self._problem += makespan >= head + self._flow.load(k, weights) + latency + tail
+
+    def _attainable_ps(self) -> int:
+        """Return a value of (A1) that is attained: that of all chunks on the orders of least hold."""
+        lattice = self._flow.lattice
+        loads = dict.fromkeys(self._instance.involved, 0)
+        for phase in self._instance.phases:
+            for arc in lattice.path(phase, lattice.cheapest_order(phase, self._hold_ps)[1]):
+                loads[arc.dimension] += self._num_chunks * self._hold_ps(arc)
+        return max(
+            self._heads.get(k, 0) + load + self._latency_ps(k) + self._tails.get(k, 0) for k, load in loads.items()
+        )
+
+    def _latency_ps(self, dimension: int) -> int:
+        """Return the latency after a dimension's last hold, where holds do not contain it."""
+        if self._instance.occupancy is Occupancy.EXCLUSIVE:
+            return 0
+        return min(self._costs.latency_ps(phase, dimension) for phase in self._instance.phases)
+
+    def _hold_ps(self, arc: Arc) -> int:
+        return self._costs.hold_ps(self._stage(arc))
+
+    def _duration_ps(self, arc: Arc) -> int:
+        return self._stage(arc).duration_ps
+
+    def _stage(self, arc: Arc) -> StageCost:
+        return self._costs.stage(self._instance.size_bytes // self._num_chunks, *arc)
+
+
+def _least_delays(arcs: Sequence[Arc], time_ps: Callable[[Arc], int], *, from_end: bool = False) -> Mapping[int, int]:
+    """Return, by dimension, the least time a chunk needs to reach a stage there that is not its first.
+
+    Parameters
+    ----------
+    arcs
+        One phase's arcs, smaller visited sets first.
+    time_ps
+        The time of an arc's stage.
+    from_end
+        Whether to go backwards: then it is the least time from a stage that is not a chunk's last to the end.
+    """
+    source = arcs[-1].target if from_end else arcs[0].visited
+    reached: dict[Vertex, int] = {source: 0}
+    delays: dict[int, int] = {}
+    for arc in reversed(arcs) if from_end else arcs:
+        near, far = (arc.target, arc.visited) if from_end else (arc.visited, arc.target)
+        if near != source:
+            delays[arc.dimension] = min(reached[near], delays.get(arc.dimension, reached[near]))
+        arrival = reached[near] + time_ps(arc)
+        reached[far] = min(arrival, reached.get(far, arrival))
+    return delays

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from math import lcm
 
-from themis_opt.collective import Collective, Phase
+from themis_opt.collective import Collective
 from themis_opt.cost import CostModel
 from themis_opt.instance import Instance
 from themis_opt.schedule import Order, Schedule
@@ -36,43 +38,87 @@ def _themis(instance: Instance, policy: DispatchPolicy, name: str) -> Schedule:
     return dispatched(instance, chunks, policy, name)
 
 
+class Loads:
+    """How much Reduce-Scatter stages have put on each dimension, exactly, as whole numbers.
+
+    A load is a sum of ``bytes sent · cost per byte``. Bytes are multiples of ``1/P`` and costs of ``1/q``, with q their
+    common denominator: counted in units of ``1/(P·q)``, every load is an integer.
+
+    Parameters
+    ----------
+    instance
+        The instance; only its involved dimensions matter.
+    cost_per_byte
+        What a byte sent into each involved dimension adds to its load.
+
+    Attributes
+    ----------
+    units
+        The units in a load of 1: ``P·q``.
+    by_dimension
+        The load of each involved dimension, in units.
+    """
+
+    def __init__(self, instance: Instance, cost_per_byte: Mapping[int, Fraction]) -> None:
+        common = lcm(*(cost.denominator for cost in cost_per_byte.values()))
+        self._num_npus = instance.num_npus
+        self._sizes = {k: instance.network.dimensions[k].size for k in cost_per_byte}
+        self._weights = {k: int(cost * common) for k, cost in cost_per_byte.items()}
+        self.units = self._num_npus * common
+        self.by_dimension = dict.fromkeys(cost_per_byte, 0)
+
+    def add(self, size_bytes: int, order: Order) -> None:
+        """Add a chunk that visits the dimensions in this order: a stage sends what the NPU no longer holds after it."""
+        before = size_bytes * self._num_npus
+        for k in order:
+            after = before // self._sizes[k]
+            self.by_dimension[k] += (before - after) * self._weights[k]
+            before = after
+
+    def of_first_stage(self, size_bytes: int, dimension: int) -> int:
+        """Return what a chunk adds to the dimension it visits first, in units."""
+        before = size_bytes * self._num_npus
+        return (before - before // self._sizes[dimension]) * self._weights[dimension]
+
+    def spread(self) -> int:
+        """Return the difference between the most and the least loaded dimension, in units."""
+        return max(self.by_dimension.values()) - min(self.by_dimension.values())
+
+
 class LoadTracker:
-    """The loads of Algorithm 1: one per involved dimension, in picoseconds.
+    """The loads of Algorithm 1: one per involved dimension, a time.
 
     Orders are those of the Reduce-Scatter phase; of an All-Gather alone, the reverse of its own order. The fixed delay
     counts every phase, the bytes count one: the All-Gather half of an All-Reduce mirrors the other, and the threshold is
-    that of one phase (counting both moves the times of Fig. 8 by up to 11 %).
+    that of one phase (counting both moves the times of Fig. 8 by up to 11 %). Fixed delays are not paid per chunk
+    (Sec. 4.4).
     """
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
-        self._model = CostModel(instance)
+        dimensions = instance.network.dimensions
+        self._loads = Loads(instance, {k: PS_PER_S / dimensions[k].bandwidth_Bps for k in instance.involved})
         # Line 2: the fixed delay A_k of the whole collective.
-        self.loads = {
-            k: Fraction(sum(self._model.latency_ps(phase, k) for phase in instance.phases)) for k in instance.involved
-        }
+        model = CostModel(instance)
+        for k in instance.involved:
+            fixed_delay_ps = sum(model.latency_ps(phase, k) for phase in instance.phases)
+            self._loads.by_dimension[k] = fixed_delay_ps * self._loads.units
 
     def choose_order(self, size_bytes: int) -> Order:
-        """Return the order of the next chunk: least loaded dimension first, or the baseline's if loads are level."""
-        least = min(self.loads, key=lambda k: (self.loads[k], k))
-        spread = max(self.loads.values()) - self.loads[least]
-        if spread < self._threshold_ps(size_bytes, least):
+        """Return the order of the next chunk: least loaded dimension first, or the baseline's if loads are level.
+
+        They are level when they differ by less than the transfer of a sixteenth of the chunk on the least loaded
+        dimension (Sec. 5.3).
+        """
+        loads = self._loads.by_dimension
+        least = min(loads, key=lambda k: (loads[k], k))
+        if self._loads.spread() * THRESHOLD_DIVISOR < self._loads.of_first_stage(size_bytes, least):
             return self.instance.involved
         if self.instance.collective is Collective.ALL_GATHER:
-            descending = sorted(self.loads, key=lambda k: (-self.loads[k], k))
+            descending = sorted(loads, key=lambda k: (-loads[k], k))
             return tuple(reversed(descending))
-        return tuple(sorted(self.loads, key=lambda k: (self.loads[k], k)))
+        return tuple(sorted(loads, key=lambda k: (loads[k], k)))
 
     def add(self, size_bytes: int, order: Order) -> None:
-        """Add a chunk's bytes to the loads; fixed delays are not paid per chunk (Sec. 4.4)."""
-        for position, k in enumerate(order):
-            sent = size_bytes * self._model.sent_fraction(Phase.REDUCE_SCATTER, order[:position], k)
-            self.loads[k] += sent * self._byte_ps(k)
-
-    def _threshold_ps(self, size_bytes: int, dimension: int) -> Fraction:
-        """Sec. 5.3: the transfer time of a sixteenth of the chunk on the least loaded dimension."""
-        size = self.instance.network.dimensions[dimension].size
-        return Fraction(size_bytes, THRESHOLD_DIVISOR) * Fraction(size - 1, size) * self._byte_ps(dimension)
-
-    def _byte_ps(self, dimension: int) -> Fraction:
-        return PS_PER_S / self.instance.network.dimensions[dimension].bandwidth_Bps
+        """Add a chunk's bytes to the loads."""
+        self._loads.add(size_bytes, order)

@@ -7,13 +7,11 @@ threshold is in whole bytes. Its queues differ too (`DispatchPolicy.ASTRA_SCF`).
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from themis_opt.collective import Collective
 from themis_opt.instance import Instance
 from themis_opt.schedule import Order, Schedule
 from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
-from themis_opt.schedulers.themis import THRESHOLD_DIVISOR
+from themis_opt.schedulers.themis import THRESHOLD_DIVISOR, Loads
 from themis_opt.simulator import DispatchPolicy
 
 
@@ -45,15 +43,14 @@ class LoadArrangement:
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         dimensions = instance.network.dimensions
-        first = dimensions[instance.involved[0]].bandwidth_Bps
-        self._relative_bandwidth = {k: dimensions[k].bandwidth_Bps / first for k in instance.involved}
+        first_Bps = dimensions[instance.involved[0]].bandwidth_Bps
+        self._loads = Loads(instance, {k: first_Bps / dimensions[k].bandwidth_Bps for k in instance.involved})
         self._arrangement = list(instance.involved)
-        self._loads = {k: Fraction(0) for k in instance.involved}
 
     def sort(self) -> None:
         """Sort by load, stably: ascending, for an All-Gather alone descending."""
         sign = -1 if self.instance.collective is Collective.ALL_GATHER else 1
-        self._arrangement.sort(key=lambda k: sign * self._loads[k])
+        self._arrangement.sort(key=lambda k: sign * self._loads.by_dimension[k])
 
     def reset(self) -> None:
         """Put the list back in the order of the baseline."""
@@ -67,9 +64,8 @@ class LoadArrangement:
 
     def leveling_bytes(self) -> int:
         """Return the whole bytes of a chunk that would lift the least loaded dimension to the most loaded one."""
-        least = min(self._arrangement, key=lambda k: self._loads[k])
-        spread = max(self._loads.values()) - self._loads[least]
-        return int(spread * self._relative_bandwidth[least] / self._factor(least))
+        least = min(self._arrangement, key=self._loads.by_dimension.__getitem__)
+        return self._loads.spread() // self._loads.of_first_stage(1, least)
 
     def choose_order(self, size_bytes: int) -> Order:
         """Return the next chunk's order; the baseline's when loads differ by less than a sixteenth of it."""
@@ -80,11 +76,4 @@ class LoadArrangement:
 
     def add(self, size_bytes: int, order: Order) -> None:
         """Add a chunk's Reduce-Scatter bytes to the loads."""
-        resident = Fraction(size_bytes)
-        for k in order:
-            self._loads[k] += resident * self._factor(k) / self._relative_bandwidth[k]
-            resident /= self.instance.network.dimensions[k].size
-
-    def _factor(self, dimension: int) -> Fraction:
-        size = self.instance.network.dimensions[dimension].size
-        return Fraction(size - 1, size)
+        self._loads.add(size_bytes, order)

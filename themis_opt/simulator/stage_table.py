@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from themis_opt.instance import Instance
 from themis_opt.schedule import Chunk, Order
 
 IntArray = NDArray[np.int64]
+
+Path = tuple[tuple[Phase, int], ...]
+"""The stages of a chunk, in the order it goes through them: phase and dimension."""
 
 INT64_HEADROOM = 2**62
 """Sums of durations up to this fit the compiled kernel's integers with room for one more addition."""
@@ -31,7 +34,7 @@ class StageTable:
 
     instance: Instance
     chunks: tuple[Chunk, ...]
-    paths: tuple[tuple[tuple[Phase, int], ...], ...]
+    paths: tuple[Path, ...]
     costs: tuple[tuple[StageCost, ...], ...]
     holds: tuple[tuple[int, ...], ...]
 
@@ -73,29 +76,29 @@ class StageTable:
         With `nominal_size` every chunk counts as that large.
         """
         model = CostModel(self.instance)
-        cache: dict[tuple[int, int], list[int]] = {}
-        rows = []
-        for chunk, path in zip(self.chunks, self.paths, strict=True):
-            size = nominal_size or chunk.size_bytes
-            key = (size, id(path))
-            if key not in cache:
-                cache[key] = [
-                    int(size * model.resident_fraction(phase, seen + (k,) if after else seen) * model.num_npus)
-                    for phase, k, seen in _visits(path)
-                ]
-            rows.append(cache[key])
-        return rows
+
+        @cache
+        def units_of_a_byte(phase: Phase, visited: frozenset[int]) -> int:
+            return int(model.resident_fraction(phase, visited) * model.num_npus)
+
+        @cache
+        def row(size: int, path: Path) -> list[int]:
+            visits = _visits(path)
+            return [size * units_of_a_byte(phase, seen | {k} if after else seen) for phase, k, seen in visits]
+
+        sizes = [nominal_size or chunk.size_bytes for chunk in self.chunks]
+        return [row(size, path) for size, path in zip(sizes, self.paths, strict=True)]
 
 
-def _visits(path: Sequence[tuple[Phase, int]]) -> list[tuple[Phase, int, tuple[int, ...]]]:
+def _visits(path: Path) -> list[tuple[Phase, int, frozenset[int]]]:
     """Return each stage with the dimensions its chunk visited before it in the same phase."""
     visits = []
-    seen: tuple[int, ...] = ()
+    seen: frozenset[int] = frozenset()
     for position, (phase, k) in enumerate(path):
         if position and path[position - 1][0] is not phase:
-            seen = ()
+            seen = frozenset()
         visits.append((phase, k, seen))
-        seen += (k,)
+        seen |= {k}
     return visits
 
 
@@ -110,7 +113,7 @@ def build_stage_table(instance: Instance, chunks: Sequence[Chunk], model: CostMo
     if not chunks:
         raise InputError("a schedule needs at least one chunk")
     model = model or CostModel(instance)
-    rows: dict[Chunk, tuple[tuple[tuple[Phase, int], ...], tuple[StageCost, ...], tuple[int, ...]]] = {}
+    rows: dict[Chunk, tuple[Path, tuple[StageCost, ...], tuple[int, ...]]] = {}
     for index, chunk in enumerate(chunks):
         if chunk not in rows:
             path = _path(instance, chunk, index)
@@ -120,7 +123,7 @@ def build_stage_table(instance: Instance, chunks: Sequence[Chunk], model: CostMo
     return StageTable(instance, tuple(chunks), paths, costs_of, holds)
 
 
-def _path(instance: Instance, chunk: Chunk, index: int) -> tuple[tuple[Phase, int], ...]:
+def _path(instance: Instance, chunk: Chunk, index: int) -> Path:
     if chunk.size_bytes < 1:
         raise InputError(f"chunk {index} has {chunk.size_bytes} bytes; every chunk needs at least one")
     orders: dict[Phase, Order | None] = {

@@ -1,0 +1,267 @@
+"""Every kind of bad input gives one clear message, exit code 2, no traceback, and leaves no file behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from themis_opt.cli.main import run as run_command_line
+from themis_opt.formats.schedule_file import save_schedule, schedule_document
+from themis_opt.instance import Instance
+from themis_opt.network import Dimension, Network, Topology
+from themis_opt.schedulers import get_scheduler
+
+
+def network_text(dimension: str) -> str:
+    return f"format: themis-opt/network/1\nname: bad\ndimensions:\n  - {dimension}\n"
+
+
+def instance_text(rest: str) -> str:
+    return f"format: themis-opt/instance/1\nnetwork: 3d-fc-ring-sw\n{rest}\n"
+
+
+GOOD_DIMENSION = "{topology: switch, size: 4, bandwidth: 100 GB/s, latency: 1 us}"
+
+# name of the file -> (its text, words the message must contain besides the file's name)
+BAD_FILES: dict[str, tuple[str, list[str]]] = {
+    "empty.yaml": ("", ["holds nothing"]),
+    "a_list.yaml": ("- 1\n- 2\n", ["holds a list"]),
+    "not_yaml.yaml": ("format: [themis", ["line", "not valid YAML"]),
+    "no_format.yaml": ("name: x\n", ["format: is missing", "themis-opt/network/1"]),
+    "future_format.yaml": ("format: themis-opt/network/2\n", ["themis-opt/network/2", "themis-opt/network/1"]),
+    "unknown_key.yaml": (
+        network_text("{topolgy: switch, size: 4, bandwidth: 1 GB/s, latency: 1 us}"),
+        ["dimensions[0].topolgy", "unknown key", "did you mean 'topology'?"],
+    ),
+    "misspelt_topology.yaml": (
+        network_text("{topology: swich, size: 4, bandwidth: 1 GB/s, latency: 1 us}"),
+        ["dimensions[0].topology", "'swich'", "did you mean 'switch'?"],
+    ),
+    "bare_bandwidth.yaml": (
+        network_text("{topology: switch, size: 4, bandwidth: 1600, latency: 1 us}"),
+        ["dimensions[0].bandwidth", "1600", "Gb/s"],
+    ),
+    "quoted_bare_bandwidth.yaml": (
+        network_text("{topology: switch, size: 4, bandwidth: '1600', latency: 1 us}"),
+        ["dimensions[0].bandwidth", "'1600' has no unit", "GiB/s"],
+    ),
+    "unknown_unit.yaml": (
+        network_text("{topology: switch, size: 4, bandwidth: 16 furlongs, latency: 1 us}"),
+        ["dimensions[0].bandwidth", "unknown unit 'furlongs'"],
+    ),
+    "zero_bandwidth.yaml": (
+        network_text("{topology: switch, size: 4, bandwidth: 0 GB/s, latency: 1 us}"),
+        ["dimensions[0].bandwidth", "above zero"],
+    ),
+    "division_by_zero.yaml": (
+        network_text("{topology: switch, size: 4, bandwidth: 1/0 GB/s, latency: 1 us}"),
+        ["dimensions[0].bandwidth", "divides by zero"],
+    ),
+    "missing_latency.yaml": (
+        network_text("{topology: switch, size: 4, bandwidth: 1 GB/s}"),
+        ["dimensions[0].latency", "is missing"],
+    ),
+    "zero_size.yaml": (
+        network_text("{topology: ring, size: 0, bandwidth: 1 GB/s, latency: 1 us}"),
+        ["dimensions[0].size", "0", "at least 1"],
+    ),
+    "negative_size.yaml": (
+        network_text("{topology: ring, size: -4, bandwidth: 1 GB/s, latency: 1 us}"),
+        ["dimensions[0].size", "-4"],
+    ),
+    "size_is_true.yaml": (
+        network_text("{topology: ring, size: true, bandwidth: 1 GB/s, latency: 1 us}"),
+        ["dimensions[0].size", "true", "whole number"],
+    ),
+    "size_of_401_digits.yaml": (
+        network_text("{topology: ring, size: " + "9" * 401 + ", bandwidth: 1 GB/s, latency: 1 us}"),
+        ["401 digits"],
+    ),
+    "six_halving_doubling.yaml": (
+        network_text("{topology: switch, size: 6, bandwidth: 1 GB/s, latency: 1 us}"),
+        ["dimensions[0].algorithm halving-doubling", "size 6", "bruck, direct or ring"],
+    ),
+    "links_and_bandwidth.yaml": (
+        network_text("{topology: ring, size: 4, links: 2, bandwidth: 1 GB/s, latency: 1 us}"),
+        ["dimensions[0].bandwidth", "bandwidth_per_link"],
+    ),
+    "nothing_to_do.yaml": (
+        network_text("{topology: ring, size: 1, bandwidth: 1 GB/s, latency: 1 us}"),
+        ["nothing to communicate"],
+    ),
+    "no_dimensions.yaml": ("format: themis-opt/network/1\nname: bad\ndimensions: []\n", ["0 dimensions"]),
+    "unequal_group_sizes.yaml": (
+        network_text("{topology: ring, size: [4, 8], bandwidth: 1 GB/s, latency: 1 us}"),
+        ["dimensions[0].size", "[4, 8]", "whole number"],
+    ),
+    "duplicate_key.yaml": ("format: themis-opt/network/1\nname: a\nname: b\n", ["name", "stands twice"]),
+    "an_alias.yaml": ("format: themis-opt/network/1\nname: &a x\nsource: *a\n", ["anchor"]),
+    "a_tag.yaml": ("format: themis-opt/network/1\nname: !!python/name:os.system x\n", ["tag"]),
+    "latin1.yaml": ("", ["UTF-8"]),
+    "unknown_network.yaml": (
+        "format: themis-opt/instance/1\nnetwork: 3d-fc-ring-s\n",
+        ["network: 3d-fc-ring-s", "did you mean '3d-fc-ring-sw'?"],
+    ),
+    "missing_network_file.yaml": (
+        "format: themis-opt/instance/1\nnetwork: nowhere/net.yaml\n",
+        ["network: nowhere/net.yaml", "no such file"],
+    ),
+    "unknown_collective.yaml": (instance_text("collective: all-reduc"), ["collective", "did you mean 'all-reduce'?"]),
+    "chunks_above_bytes.yaml": (instance_text("size: 10 B\nchunks: 11"), ["chunks is 11", "10 bytes"]),
+    "zero_chunks.yaml": (instance_text("chunks: 0"), ["chunks is 0"]),
+    "half_a_byte.yaml": (instance_text("size: 1.5 B"), ["size", "whole number of bytes"]),
+    "no_such_dimension.yaml": (instance_text("dimensions: [0, 3]"), ["dimensions", "index 3", "0 to 2"]),
+    "dimension_twice.yaml": (instance_text("dimensions: [1, 1]"), ["dimensions", "once"]),
+    "truncated.json": ('{"format": "themis-opt/schedule/1", "instance": {"netw', ["not valid JSON", "complete"]),
+    "duplicate_key.json": ('{"format": "themis-opt/schedule/1", "format": "x"}', ["format", "stands twice"]),
+    "a_float.json": ('{"format": "themis-opt/schedule/1", "makespan_ps": 1.5}', ["1.5", "whole number"]),
+    "nan.json": ('{"format": "themis-opt/schedule/1", "makespan_ps": NaN}', ["NaN"]),
+    "deep.json": ('{"format": ' + "[" * 100_000, ["nested too deeply"]),
+}
+
+
+def message_of(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    """Run the command line, which must fail with exit code 2 and at most six lines; return the message."""
+    code = run_command_line([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    assert code == 2, captured
+    assert captured.out == ""
+    lines = captured.err.splitlines()
+    assert 1 <= len(lines) <= 6
+    assert lines[0].startswith("error: ")
+    assert "Traceback" not in captured.err
+    return captured.err
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_file(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, words = BAD_FILES[name]
+    path = tmp_path / name
+    path.write_bytes(b"name: \xff\xfe" if name == "latin1.yaml" else text.encode())
+    output = tmp_path / "out.json"
+
+    message = message_of(capsys, "simulate", path, "-o", output)
+
+    first_line = message.splitlines()[0]
+    for word in [name, *words]:
+        assert word in first_line
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["solve", "3d-fc-ring-s"], ["3d-fc-ring-s", "did you mean '3d-fc-ring-sw'?"]),
+        (["solve", "missing/file.yaml"], ["missing/file.yaml", "no such file"]),
+        (["solve", "3d-fc-ring-sw", "--size", "100"], ["--size", "'100' has no unit"]),
+        (["solve", "3d-fc-ring-sw", "--size", "0MB"], ["size is 0"]),
+        (["solve", "3d-fc-ring-sw", "--chunks", "-3"], ["--chunks", "-3"]),
+        (["solve", "3d-fc-ring-sw", "--chunks", "2,4"], ["2 instances", "one value of each"]),
+        (["solve", "3d-fc-ring-sw", "--occupancy", "shared"], ["occupancy", "exclusive, pipelined"]),
+        (["solve", "3d-fc-ring-sw", "--dimensions", "a"], ["--dimensions", "'a'"]),
+        (["solve", "3d-fc-ring-sw", "--time-limit", "5"], ["--time-limit", "no unit"]),
+        (["solve", "3d-fc-ring-sw", "--time-limit", "0s"], ["--time-limit", "above zero"]),
+        (["solve", "3d-fc-ring-sw", "--solver", "cpsat"], ["unknown solver 'cpsat'", "did you mean 'cp-sat'?"]),
+        (["solve", "3d-fc-ring-sw", "-o", "missing/folder/x.json"], ["missing/folder/x.json", "no folder"]),
+        (["solve", "3d-fc-ring-sw", "-o", "-", "--json", "-"], ["standard output"]),
+        (["solve", "3d-fc-ring-sw", "--bogus"], ["--bogus"]),
+        (["solve"], ["INSTANCE"]),
+        (["compare", "3d-fc-ring-sw", "--schedulers", "themis"], ["unknown scheduler 'themis'", "baseline"]),
+        (["simulate", "3d-fc-ring-sw", "--scheduler", "bogus"], ["unknown scheduler 'bogus'"]),
+        (["schema", "everything"], ["everything"]),
+        (["frobnicate"], ["frobnicate"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) and len(value) > 1 else None,
+)
+def test_bad_arguments(arguments: list[str], words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    message = message_of(capsys, *arguments)
+    for word in words:
+        assert word in message
+
+
+@pytest.fixture
+def good_schedule() -> dict[str, Any]:
+    """A valid schedule of two chunks on two switches, as plain data."""
+    network = Network("two", (Dimension(Topology.SWITCH, 4, 10**11), Dimension(Topology.SWITCH, 2, 10**11)))
+    return schedule_document(get_scheduler("baseline")(Instance(network, size_bytes=800, num_chunks=2)))
+
+
+def drop(key: str) -> Callable[[dict[str, Any]], None]:
+    return lambda data: data.pop(key)
+
+
+def put(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda data: data.update({key: value})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (drop("chunks"), ["chunks", "is missing"]),
+        (put("chunk", []), ["chunk: unknown key", "did you mean 'chunks'?"]),
+        (put("sequences", [[[0]]]), ["sequences[0][0]", "2 values"]),
+        (put("sequences", [[[0, "as"]]]), ["sequences[0][0][1]", "'as'", "rs, ag, a2a"]),
+        (put("makespan_ps", "12"), ["makespan_ps", "'12'", "whole number"]),
+        (put("bound_ps", 5), ["bound_scope", "missing beside bound_ps"]),
+        (put("certificate", ["1/2"]), ["bound_ps", "missing beside certificate"]),
+        (put("status", "perfect"), ["status", "heuristic, feasible, optimal"]),
+    ],
+    ids=["no chunks", "misspelt key", "short slot", "bad phase", "quoted number", "no scope", "no bound", "status"],
+)
+def test_bad_schedule_file(
+    change: Callable[[dict[str, Any]], None],
+    words: list[str],
+    good_schedule: dict[str, Any],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    change(good_schedule)
+    path = tmp_path / "schedule.json"
+    path.write_text(json.dumps(good_schedule))
+    message = message_of(capsys, "validate", path)
+    for word in ["schedule.json", *words]:
+        assert word in message
+
+
+def test_bad_weight_of_a_certificate(
+    good_schedule: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good_schedule |= {
+        "bound_ps": 1,
+        "bound_scope": {"sizes": "equal", "num_chunks": [2, 2]},
+        "certificate": ["1/2", "1/0"],
+    }
+    path = tmp_path / "schedule.json"
+    path.write_text(json.dumps(good_schedule))
+    assert "certificate[1]: '1/0' is not a fraction" in message_of(capsys, "validate", path)
+
+
+def test_order_that_is_no_permutation(
+    good_schedule: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Well-formed, so `validate` reports it as a broken rule (exit code 1); to `simulate` it is bad input.
+    good_schedule["chunks"][1]["rs_order"] = [0, 0]
+    path = tmp_path / "schedule.json"
+    path.write_text(json.dumps(good_schedule))
+    message = message_of(capsys, "simulate", path)
+    assert "chunk 1: rs_order is [0, 0]; it must be a permutation of the involved dimensions [0, 1]" in message
+    assert run_command_line(["validate", str(path)]) == 1
+
+
+def test_schedule_for_another_instance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    network = Network("mine", (Dimension(Topology.RING, 4, 10**11),))
+    path = tmp_path / "mine.json"
+    save_schedule(get_scheduler("baseline")(Instance(network, num_chunks=1)), path)
+    message = message_of(capsys, "compare", "2d-sw-sw", path, "--solver", "none")
+    assert "mine.json: is a schedule for another instance" in message
+    message = message_of(capsys, "validate", path, "--instance", "2d-sw-sw")
+    assert "mine.json: is a schedule for another instance than 2d-sw-sw" in message
+
+
+def test_a_folder_is_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "is a folder" in message_of(capsys, "simulate", tmp_path)
+    assert "is a folder" in message_of(capsys, "simulate", "2d-sw-sw", "-o", tmp_path)
