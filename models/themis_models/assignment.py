@@ -25,8 +25,8 @@ chunk of one byte more never takes less.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import floor
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil
 from typing import TYPE_CHECKING
 
 from themis_models.highs import HighsOptions, solve_with_highs
@@ -34,14 +34,14 @@ from themis_models.order_flow import OrderFlow
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.cost import CostModel, StageCost
 from themis_opt.instance import Instance, Occupancy
-from themis_opt.lattice import Arc, Vertex
+from themis_opt.lattice import Arc, OrderLattice, Vertex
 from themis_opt.solving.protocol import SolverParams
 
 if TYPE_CHECKING:
     import pulp
 
 MARGIN = 1e-6
-"""What is taken off the solver's bound, relative to it.
+"""What is taken off the solver's bound, relative to it; and as many picoseconds.
 
 HiGHS calls a reduced cost, a row or an integer right when it is wrong by at most its tolerance, 1e-9 in units of one
 chunk's share of the makespan. Each of some hundred arcs may move the bound by that much per chunk, which makes 1e-7 of
@@ -75,7 +75,7 @@ def assignment_bound(instance: Instance, scope: BoundScope, params: SolverParams
     if scope.sizes is not Sizing.EQUAL or scope.min_chunks != scope.max_chunks:
         return None
     proven_ps = _AssignmentProgram(instance, scope.min_chunks).proven_ps(params)
-    value_ps = floor(proven_ps * (1 - MARGIN))
+    value_ps = ceil(proven_ps * (1 - MARGIN) - MARGIN)  # upwards: a makespan is a whole number of picoseconds
     return Bound(value_ps, BoundKind.ASSIGNMENT, scope) if value_ps > 0 else None
 
 
@@ -88,15 +88,18 @@ class _AssignmentProgram:
         self._instance = instance
         self._num_chunks = num_chunks
         self._costs = CostModel(instance)
-        self._problem = pulp.LpProblem("assignment", pulp.LpMinimize)
-        self._flow = OrderFlow(self._problem, instance, num_chunks, integer=True)
-        lattice = self._flow.lattice
-        self._first, self._last = lattice.arcs[instance.phases[0]], lattice.arcs[instance.phases[-1]]
-        self._heads = _least_delays(self._first, self._duration_ps)
-        self._tails = _least_delays(self._last, self._duration_ps, from_end=True)
+        self._lattice = OrderLattice(instance)
+        first_phase, last_phase = (self._lattice.arcs[instance.phases[end]] for end in (0, -1))
+        self._heads = _least_delays(first_phase, self._duration_ps)
+        self._tails = _least_delays(last_phase, self._duration_ps, from_end=True)
         self._unit_ps = self._attainable_ps() / num_chunks or 1.0
-        self._starts = self._add_switches("starts", [arc for arc in self._first if not arc.visited])
-        self._ends = self._add_switches("ends", [arc for arc in self._last if len(arc.target) == len(instance.involved)])
+        self._problem = pulp.LpProblem("assignment", pulp.LpMinimize)
+        self._flow = OrderFlow(self._problem, self._lattice, num_chunks, self._weights(), integer=True)
+        self._first_arcs = {arc.dimension: arc for arc in first_phase if not arc.visited}
+        self._last_arcs = {arc.dimension: arc for arc in last_phase if arc.target == last_phase[-1].target}
+        self._starts = self._add_switches("starts", self._first_arcs)
+        self._ends = self._add_switches("ends", self._last_arcs)
+        self._add_shared_arcs()
         self._add_makespan()
 
     def proven_ps(self, params: SolverParams) -> float:
@@ -105,43 +108,57 @@ class _AssignmentProgram:
         best_bound = solve_with_highs(self._problem, options).best_bound
         return 0.0 if best_bound is None else best_bound * self._unit_ps
 
-    def _add_switches(self, name: str, arcs: Iterable[Arc]) -> Mapping[int, pulp.LpVariable]:
-        r"""Let a dimension count as one where chunks start (end) only if there are such chunks.
+    def _add_switches(self, name: str, arcs: Mapping[int, Arc]) -> Mapping[int, pulp.LpVariable]:
+        r"""Let chunks start (end) on a dimension only if there is flow on its first (last) arc.
 
         .. math::
 
-            u_k ≤ f(∅,k), \qquad v_k ≤ f(all∖k,k), \qquad 0 ≤ u_k, v_k ≤ 1                                   (A2)
-
-        They need not be declared integer: the flow is, and the larger they are the better.
+            u_k ≤ f(∅,k), \qquad v_k ≤ f(all∖k,k)                                                            (A2)
         """
-        flow = {arc.dimension: self._flow.variables[arc] for arc in arcs}
-        switches = {k: self._problem.add_variable(f"{name}_{k}", 0, 1) for k in self._instance.involved}
+        import pulp
+
+        switches = {k: self._problem.add_variable(f"{name}_{k}", cat=pulp.LpBinary) for k in arcs}
         for k, switch in switches.items():
-            self._problem += switch <= flow.get(k, 0)
+            self._problem += switch <= self._flow.on(arcs[k])
         return switches
 
-    def _add_makespan(self) -> None:
-        """Require of the makespan at least head, load, latency and tail of each dimension (A1).
+    def _add_shared_arcs(self) -> None:
+        r"""Let a unit of flow count as a start or as an end, not as both, where the two phases are folded into one.
 
-        A stage that alone takes longer than an attainable makespan is in no best assignment, so its weight may be cut
-        off there: that keeps the coefficients in proportion, and smaller weights never make a bound false.
+        .. math::
+
+            u_k + v_k ≤ f(∅,k) \quad \text{(folded)}                                                         (A3)
+
+        Heads equal tails then, so which of the units are starts and which are ends makes no difference.
         """
+        if self._flow.is_folded:
+            for k, arc in self._first_arcs.items():
+                self._problem += self._starts[k] + self._ends[k] <= self._flow.on(arc)
+
+    def _add_makespan(self) -> None:
+        """Require of the makespan at least head, load, latency and tail of each dimension (A1)."""
         makespan = self._problem.add_variable("makespan")
         self._problem += makespan
-        most_ps = self._unit_ps * self._num_chunks
-        weights = {arc: min(self._hold_ps(arc), most_ps) / self._unit_ps for arc in self._flow.variables}
         for k in self._instance.involved:
-            head = self._heads.get(k, 0) / self._unit_ps * (1 - self._starts[k])
-            tail = self._tails.get(k, 0) / self._unit_ps * (1 - self._ends[k])
-            latency = self._latency_ps(k) / self._unit_ps
-            self._problem += makespan >= head + self._flow.load(k, weights) + latency + tail
+            head = self._heads.get(k, 0) / self._unit_ps * (1 - self._starts.get(k, 0))
+            tail = self._tails.get(k, 0) / self._unit_ps * (1 - self._ends.get(k, 0))
+            self._problem += makespan >= head + self._flow.load(k) + self._latency_ps(k) / self._unit_ps + tail
+
+    def _weights(self) -> Mapping[Arc, float]:
+        """Return the holds in units of one chunk's share of an attainable makespan.
+
+        A stage that alone takes longer than that makespan is in no best assignment, so its weight may end there: this
+        keeps the coefficients in proportion, and smaller weights never make a bound false.
+        """
+        most_ps = self._unit_ps * self._num_chunks
+        arcs = [arc for arcs in self._lattice.arcs.values() for arc in arcs]
+        return {arc: min(self._hold_ps(arc), most_ps) / self._unit_ps for arc in arcs}
 
     def _attainable_ps(self) -> int:
-        """Return a value of (A1) that is attained: that of all chunks on the orders of least hold."""
-        lattice = self._flow.lattice
+        """Return what (A1) demands at most when all chunks go by the orders of least hold."""
         loads = dict.fromkeys(self._instance.involved, 0)
         for phase in self._instance.phases:
-            for arc in lattice.path(phase, lattice.cheapest_order(phase, self._hold_ps)[1]):
+            for arc in self._lattice.path(phase, self._lattice.cheapest_order(phase, self._hold_ps)[1]):
                 loads[arc.dimension] += self._num_chunks * self._hold_ps(arc)
         return max(
             self._heads.get(k, 0) + load + self._latency_ps(k) + self._tails.get(k, 0) for k, load in loads.items()

@@ -23,7 +23,7 @@ from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.certificate import certified_bound_ps
 from themis_opt.cost import CostModel
 from themis_opt.instance import Instance, Occupancy
-from themis_opt.lattice import Arc
+from themis_opt.lattice import Arc, OrderLattice
 from themis_opt.solving.protocol import SolverParams
 
 _SIMPLE_DENOMINATOR = 1000
@@ -44,7 +44,8 @@ def fluid_bound(instance: Instance, scope: BoundScope, params: SolverParams) -> 
     instance
         The problem; its own number of chunks does not matter, the scope's does.
     scope
-        Sizing and numbers of chunks; over a range of numbers one certificate has to do for all of them.
+        Sizing and numbers of chunks. Over a range one certificate has to do for all numbers: it is that of the
+        fewest, as more chunks add latency and, but for rounding, change nothing else.
     params
         Only the time limit matters.
 
@@ -74,26 +75,12 @@ def _candidates(
 ) -> Iterator[dict[int, Fraction]]:
     """Yield weights worth certifying, simple ones first."""
     yield _bandwidth_shares(instance)
-    numbers = _decisive_numbers(instance, scope)
-    for num_chunks in numbers:
-        program = _FluidProgram(instance, scope.sizes, num_chunks, model)
-        yield from _near(program.load_duals(params.time_limit_s / len(numbers)))
-
-
-def _decisive_numbers(instance: Instance, scope: BoundScope) -> list[int]:
-    """Return the numbers of chunks in the range for which the optimum of (F3) may well be least.
-
-    More chunks mean more latency and, where a chunk's bytes are rounded down, fewer bytes: so those with the fewest
-    chunks and the fewest bytes. (For chunks of any size the optimum is concave in the number: least at an end.)
-    """
-    numbers = range(scope.min_chunks, scope.max_chunks + 1)
-    if scope.sizes is Sizing.FREE:
-        return sorted({numbers[0], numbers[-1]})
-    return sorted({numbers[0], min(numbers, key=lambda number: instance.size_bytes // number * number)})
+    program = _FluidProgram(instance, scope.sizes, scope.min_chunks, model)
+    yield from _near(program.load_duals(params.time_limit_s))
 
 
 class _FluidProgram:
-    """The linear program (F3) for exactly `num_chunks` chunks."""
+    """The linear program (F3) for exactly `num_chunks` chunks, in units of the largest weight."""
 
     def __init__(self, instance: Instance, sizing: Sizing, num_chunks: int, model: CostModel) -> None:
         import pulp
@@ -102,9 +89,12 @@ class _FluidProgram:
         self._sizing = sizing
         self._num_chunks = num_chunks
         self._costs = model
+        lattice = OrderLattice(instance)
+        exact = {arc: self._weight(arc) for arcs in lattice.arcs.values() for arc in arcs}
+        self._unit = max(exact.values()) or Fraction(1)
+        weights = {arc: float(weight / self._unit) for arc, weight in exact.items()}
         self._problem = pulp.LpProblem("fluid", pulp.LpMinimize)
-        self._flow = OrderFlow(self._problem, instance, 1, integer=False)
-        self._weights = {arc: self._weight(arc) for arc in self._flow.variables}
+        self._flow = OrderFlow(self._problem, lattice, 1, weights, integer=False)
         self._add_loads()
 
     def load_duals(self, time_limit_s: float) -> Mapping[int, float]:
@@ -115,7 +105,7 @@ class _FluidProgram:
         return {k: result.row_duals[_row_name(k)] for k in self._instance.involved}
 
     def _add_loads(self) -> None:
-        r"""Require of the makespan at least what each dimension carries (F3), in units of the largest weight.
+        r"""Require of the makespan at least what each dimension carries (F3).
 
         .. math::
 
@@ -123,10 +113,8 @@ class _FluidProgram:
         """
         makespan = self._problem.add_variable("makespan")
         self._problem += makespan
-        unit = max(self._weights.values()) or 1
-        weights = {arc: float(weight / unit) for arc, weight in self._weights.items()}
         for k in self._instance.involved:
-            row = makespan >= self._flow.load(k, weights) + float(self._fixed_load(k) / Fraction(unit))
+            row = makespan >= self._flow.load(k) + float(self._fixed_load(k) / self._unit)
             self._problem += row, _row_name(k)
 
     def _weight(self, arc: Arc) -> Fraction:
