@@ -36,7 +36,7 @@ def _exact_path(instance: Instance, chunk: Chunk) -> list[tuple[Phase, int, Frac
     for k in chunk.rs_order or ():
         path.append((RS, k, held * (size_of[k] - 1) / size_of[k], *_rates(instance, RS, k)))
         held /= size_of[k]
-    if chunk.rs_order is None:
+    if chunk.rs_order is None and chunk.ag_order is not None:
         held /= prod(size_of[k] for k in instance.involved)
     for k in chunk.ag_order or ():
         path.append((AG, k, held * (size_of[k] - 1), *_rates(instance, AG, k)))

@@ -89,9 +89,9 @@ class LoadTracker:
     """The loads of Algorithm 1: one per involved dimension, a time.
 
     Orders are those of the Reduce-Scatter phase; of an All-Gather alone, the reverse of its own order. The fixed delay
-    counts every phase, the bytes count one: the All-Gather half of an All-Reduce mirrors the other, and the threshold is
-    that of one phase (counting both moves the times of Fig. 8 by up to 11 %). Fixed delays are not paid per chunk
-    (Sec. 4.4).
+    counts every phase, but once and not per chunk (Sec. 4.4). The bytes count one phase: the All-Gather half of an
+    All-Reduce mirrors the other, and the threshold is that of one phase (counting both moves the times of Fig. 8 by up
+    to 11 %).
     """
 
     def __init__(self, instance: Instance) -> None:

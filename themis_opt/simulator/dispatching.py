@@ -14,7 +14,7 @@ from themis_opt.schedule import Chunk, Slot
 from themis_opt.simulator.engine import Engine
 from themis_opt.simulator.policy import DispatchPolicy
 from themis_opt.simulator.reference import ReferenceDispatcher
-from themis_opt.simulator.stage_table import INT64_HEADROOM, IntArray, StageTable, build_stage_table
+from themis_opt.simulator.stage_table import INT64_HEADROOM, StageTable, build_stage_table
 from themis_opt.simulator.timeline import Timeline
 
 
@@ -61,29 +61,26 @@ def dispatch(
     if Engine(engine).compiles(table):
         makespan_ps, starts, served = _run_kernel(table, policy, keys, num_dims)
     else:
-        dispatcher = ReferenceDispatcher(table, policy, keys, num_dims)
+        dispatcher = ReferenceDispatcher(table, policy, table.by_chunk(keys), num_dims)
         makespan_ps, starts, served = dispatcher.run(), dispatcher.starts, dispatcher.served
-    slots = _slots(table)
-    sequences = tuple(tuple(slots[chunk][stage] for chunk, stage in sequence) for sequence in served)
+    slots = {phase: [Slot(chunk, phase) for chunk in range(len(chunks))] for phase in instance.phases}
+    slots_at = [slots[phase] for phase, _ in table.kinds[0].path]
+    sequences = tuple(tuple(slots_at[stage][chunk] for chunk, stage in sequence) for sequence in served)
     return Dispatched(sequences, Timeline(makespan_ps, table, starts))
 
 
 def _keys(table: StageTable, policy: DispatchPolicy) -> list[list[int]]:
-    """Return the number by which `policy` compares waiting chunks; empty where it looks at arrival alone."""
+    """Return, by kind of chunk and stage, the number by which `policy` compares; zeros where arrival alone counts."""
     if policy is DispatchPolicy.SCF:
         return table.resident_units()
     if policy is DispatchPolicy.ASTRA_SCF:
         # ASTRA-sim gives every chunk floor(S/C) bytes, so equal chunks tie there.
-        sizes = {chunk.size_bytes for chunk in table.chunks}
+        sizes = [kind.size_bytes for kind in table.kinds]
         nominal = min(sizes) if max(sizes) - min(sizes) <= 1 else None
         before = table.resident_units(nominal_size=nominal)
         after = table.resident_units(after=True, nominal_size=nominal)
         return [[max(pair) for pair in zip(*rows, strict=True)] for rows in zip(before, after, strict=True)]
-    return []
-
-
-def _slots(table: StageTable) -> list[list[Slot]]:
-    return [[Slot(chunk, phase) for phase, _ in path] for chunk, path in enumerate(table.paths)]
+    return [[0] * table.num_stages for _ in table.kinds]
 
 
 def _run_kernel(
@@ -99,11 +96,11 @@ def _run_kernel(
     arrays = (table.dimension_array, table.hold_array, table.duration_array)
     served_arrays = (start, served_chunk, served_stage)
     if policy.is_astra:
-        key = _list_keys(table, policy, keys)
+        key = table.array(_list_keys(policy, _fitting(keys)))
         makespan_ps = kernel.dispatch_by_list(*arrays, key, num_dims, *served_arrays)
     else:
         by_arrival = policy is not DispatchPolicy.SCF
-        key = np.zeros((1, 1), np.int64) if by_arrival else _int64(keys)
+        key = table.array(_fitting(keys))
         fused = policy is DispatchPolicy.FUSED_FIFO
         makespan_ps = kernel.dispatch_by_key(*arrays, key, by_arrival, fused, num_dims, *served_arrays)
     counts = (served_chunk >= 0).sum(axis=1)
@@ -114,20 +111,16 @@ def _run_kernel(
     return int(makespan_ps), start.tolist(), served
 
 
-def _list_keys(table: StageTable, policy: DispatchPolicy, keys: list[list[int]]) -> IntArray:
+def _list_keys(policy: DispatchPolicy, keys: list[list[int]]) -> list[list[int]]:
     """Return the kernel's keys: negative where ASTRA-sim appends to the tail."""
     if policy is DispatchPolicy.ASTRA_FIFO:
-        return np.full((len(table.chunks), table.num_stages), -1, np.int64)
-    key = _int64(keys)
-    if table.num_stages >= 2:
-        key[:, -2] = -key[:, -2] - 1
-    return key
+        return [[-1] * len(row) for row in keys]
+    return [[-key - 1 if stage == len(row) - 2 else key for stage, key in enumerate(row)] for row in keys]
 
 
-def _int64(keys: list[list[int]]) -> IntArray:
-    """Return the keys as 64-bit integers, replaced by their ranks where they would not fit."""
-    distinct = sorted(set(chain.from_iterable(keys)))
-    if distinct[-1] >= INT64_HEADROOM:
-        ranks = {key: rank for rank, key in enumerate(distinct)}
-        keys = [[ranks[key] for key in row] for row in keys]
-    return np.array(keys, dtype=np.int64)
+def _fitting(keys: list[list[int]]) -> list[list[int]]:
+    """Return keys that fit into 64-bit integers: themselves, or their ranks where they would not."""
+    if max(map(max, keys)) < INT64_HEADROOM:
+        return keys
+    ranks = {key: rank for rank, key in enumerate(sorted(set(chain.from_iterable(keys))))}
+    return [[ranks[key] for key in row] for row in keys]

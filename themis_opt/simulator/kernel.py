@@ -15,57 +15,48 @@ NEVER = 2**63 - 1
 
 
 @compiled
-def _before(heap: IntArray, i: int, j: int) -> bool:
-    """Return whether entry i of a heap (rows: key, arrival, chunk) comes before entry j."""
-    if heap[i, 0] != heap[j, 0]:
-        return bool(heap[i, 0] < heap[j, 0])
-    if heap[i, 1] != heap[j, 1]:
-        return bool(heap[i, 1] < heap[j, 1])
-    return bool(heap[i, 2] < heap[j, 2])
+def _before(rank: int, ticket: int, other_rank: int, other_ticket: int) -> bool:
+    """Return whether one waiting chunk comes before another; without branches, which nobody could predict."""
+    return bool((rank < other_rank) | ((rank == other_rank) & (ticket < other_ticket)))
 
 
 @compiled
-def _swap(heap: IntArray, i: int, j: int) -> None:
-    """Exchange two entries of a heap."""
-    for field in range(3):
-        value = heap[i, field]
-        heap[i, field] = heap[j, field]
-        heap[j, field] = value
-
-
-@compiled
-def _heap_push(heap: IntArray, length: int, key: int, arrival: int, chunk: int) -> None:
-    """Add an entry to the binary heap in the first `length` rows."""
-    heap[length, 0] = key
-    heap[length, 1] = arrival
-    heap[length, 2] = chunk
-    child = length
-    while child > 0:
-        parent = (child - 1) >> 1
-        if _before(heap, parent, child):
+def _heap_push(heap: IntArray, length: int, rank: int, ticket: int) -> None:
+    """Add an entry to the binary heap in the first `length` rows: (rank, ticket)."""
+    place = length
+    while place > 0:
+        parent = (place - 1) >> 1
+        if _before(heap[parent, 0], heap[parent, 1], rank, ticket):
             break
-        _swap(heap, parent, child)
-        child = parent
+        heap[place, 0] = heap[parent, 0]
+        heap[place, 1] = heap[parent, 1]
+        place = parent
+    heap[place, 0] = rank
+    heap[place, 1] = ticket
 
 
 @compiled
 def _heap_pop(heap: IntArray, length: int) -> int:
-    """Remove the least entry from the first `length` rows and return its chunk."""
-    chunk = heap[0, 2]
+    """Remove the first entry from the first `length` rows and return its ticket."""
+    first = heap[0, 1]
     last = length - 1
-    _swap(heap, 0, last)
-    parent = 0
-    while True:
-        child = 2 * parent + 1
-        if child >= last:
+    rank = heap[last, 0]
+    ticket = heap[last, 1]
+    # The last entry is to move up; what it leaves behind never wins against a sibling.
+    heap[last, 0] = NEVER
+    place = 0
+    child = 1
+    while child < last:
+        child += int(_before(heap[child + 1, 0], heap[child + 1, 1], heap[child, 0], heap[child, 1]))
+        if _before(rank, ticket, heap[child, 0], heap[child, 1]):
             break
-        if child + 1 < last and _before(heap, child + 1, child):
-            child += 1
-        if _before(heap, parent, child):
-            break
-        _swap(heap, parent, child)
-        parent = child
-    return int(chunk)
+        heap[place, 0] = heap[child, 0]
+        heap[place, 1] = heap[child, 1]
+        place = child
+        child = 2 * place + 1
+    heap[place, 0] = rank
+    heap[place, 1] = ticket
+    return int(first)
 
 
 @compiled
@@ -81,14 +72,16 @@ def dispatch_by_key(
     served_chunk: IntArray,
     served_stage: IntArray,
 ) -> int:
-    """Dispatch by smallest key (unless `by_arrival`), then earliest arrival, then lower chunk index; return the makespan.
+    """Dispatch by smallest key (unless `by_arrival`), then earliest arrival, then lower chunk; return the makespan.
 
     Fills ``start`` (chunks, stages) and, per dimension, the sequence served: ``served_*`` (dimensions, stages on it).
-    With `fused`, a dimension waits for a chunk whose next stage is again its own.
+    With `fused`, a dimension waits for a chunk whose next stage is again its own. Keys are not negative.
     """
     num_chunks, num_stages = dim_of.shape
     stage_of = np.zeros(num_chunks, np.int64)
-    waiting = np.empty((num_dims, num_chunks, 3), np.int64)
+    # Per dimension a heap of (rank, ticket); a ticket is the number of the instant of arrival, then the chunk.
+    waiting = np.empty((num_dims, num_chunks, 2), np.int64)
+    instant = 0
     num_waiting = np.zeros(num_dims, np.int64)
     fly_time = np.empty((num_dims, num_chunks), np.int64)
     fly_chunk = np.empty((num_dims, num_chunks), np.int64)
@@ -101,7 +94,7 @@ def dispatch_by_key(
     for chunk in range(num_chunks):
         d = dim_of[chunk, 0]
         rank = 0 if by_arrival else key[chunk, 0]
-        _heap_push(waiting[d], num_waiting[d], rank, 0, chunk)
+        _heap_push(waiting[d], num_waiting[d], rank, chunk)
         num_waiting[d] += 1
 
     now = 0
@@ -112,10 +105,10 @@ def dispatch_by_key(
                 continue
             if reserved[d] >= 0:
                 # Its next stage is here: served as soon as it has landed, and nobody else before.
-                if waiting[d, 0, 2] != reserved[d] or waiting[d, 0, 0] != -1:
+                if waiting[d, 0, 0] != -1:
                     continue
                 reserved[d] = -1
-            chunk = _heap_pop(waiting[d], num_waiting[d])
+            chunk = _heap_pop(waiting[d], num_waiting[d]) % num_chunks
             num_waiting[d] -= 1
             stage = stage_of[chunk]
             start[chunk, stage] = now
@@ -130,6 +123,7 @@ def dispatch_by_key(
             if fused and stage + 1 < num_stages and dim_of[chunk, stage + 1] == d:
                 reserved[d] = chunk
 
+        before = now
         now = NEVER
         for d in range(num_dims):
             now = min(now, free_at[d])
@@ -137,6 +131,7 @@ def dispatch_by_key(
                 now = min(now, fly_time[d, fly_head[d]])
         if now == NEVER:
             return makespan
+        instant += int(now != before)
 
         for d in range(num_dims):
             if free_at[d] <= now:
@@ -154,7 +149,7 @@ def dispatch_by_key(
                 rank = 0 if by_arrival else key[chunk, stage]
                 if fused and reserved[target] == chunk:
                     rank = -1
-                _heap_push(waiting[target], num_waiting[target], rank, now, chunk)
+                _heap_push(waiting[target], num_waiting[target], rank, instant * num_chunks + chunk)
                 num_waiting[target] += 1
 
 

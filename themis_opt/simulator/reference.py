@@ -37,8 +37,8 @@ class ReferenceDispatcher:
         self._arrived = [0] * len(table.chunks)
         self._busy = [False] * num_dims
         self._reserved: list[int | None] = [None] * num_dims
-        # (time, dimension, 0 = a chunk has arrived | 1 = the dimension is free, chunk)
-        self._events: list[tuple[int, int, int, int]] = []
+        # (time, dimension, 0 = a chunk has arrived | 1 = the dimension is free, place in the sequence, chunk)
+        self._events: list[tuple[int, int, int, int, int]] = []
 
     def run(self) -> int:
         """Dispatch everything and return the makespan [ps]."""
@@ -58,9 +58,9 @@ class ReferenceDispatcher:
             self._choose_everywhere(now)
         return makespan
 
-    def _apply(self, event: tuple[int, int, int, int]) -> int:
+    def _apply(self, event: tuple[int, int, int, int, int]) -> int:
         """Apply one completion; return its time when a chunk is complete, else 0."""
-        now, k, kind, chunk = event
+        now, k, kind, _, chunk = event
         if kind == 1:
             self._busy[k] = False
         else:
@@ -114,8 +114,9 @@ class ReferenceDispatcher:
         self.starts[chunk][stage] = now
         self.served[k].append((chunk, stage))
         self._busy[k] = True
-        heapq.heappush(self._events, (now + self.table.holds[chunk][stage], k, 1, chunk))
-        heapq.heappush(self._events, (now + self.table.costs[chunk][stage].duration_ps, k, 0, chunk))
+        place = len(self.served[k])
+        heapq.heappush(self._events, (now + self.table.holds[chunk][stage], k, 1, place, chunk))
+        heapq.heappush(self._events, (now + self.table.costs[chunk][stage].duration_ps, k, 0, place, chunk))
         path = self.table.paths[chunk]
         if self.policy is DispatchPolicy.FUSED_FIFO and stage + 1 < len(path) and path[stage + 1][1] == k:
             self._reserved[k] = chunk

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -60,21 +61,23 @@ def _stage_sequences(table: StageTable, schedule: Schedule) -> list[Sequence_]:
         raise InputError(
             f"sequences has {len(schedule.sequences)} entries; the network has {num_dims} dimensions, one entry each"
         )
-    missing = {
-        (chunk, phase, k): stage for chunk, path in enumerate(table.paths) for stage, (phase, k) in enumerate(path)
-    }
+    stage_at = [{step: stage for stage, step in enumerate(kind.path)} for kind in table.kinds]
+    missing = {chunk: dict(stages) for chunk, stages in enumerate(table.by_chunk(stage_at))}
     sequences: list[Sequence_] = []
     for k, sequence in enumerate(schedule.sequences):
         stages = []
         for chunk, phase in sequence:
-            stage = missing.pop((chunk, phase, k), None)
-            if stage is None:
-                raise InputError(f"sequences[{k}] names chunk {chunk} {phase}, which has no such stage (left) on dim{k + 1}")
-            stages.append((chunk, stage))
+            try:
+                stages.append((chunk, missing[chunk].pop((phase, k))))
+            except KeyError:
+                raise InputError(
+                    f"sequences[{k}] names chunk {chunk} {phase}, which has no such stage (left) on dim{k + 1}"
+                ) from None
         sequences.append(stages)
-    if missing:
-        chunk, phase, k = next(iter(missing))
-        raise InputError(f"sequences[{k}] does not serve chunk {chunk} {phase} on dim{k + 1}")
+    for chunk, left in missing.items():
+        if left:
+            phase, k = next(iter(left))
+            raise InputError(f"sequences[{k}] does not serve chunk {chunk} {phase} on dim{k + 1}")
     return sequences
 
 
@@ -85,8 +88,9 @@ def _run_kernel(table: StageTable, sequences: Sequence[Sequence_]) -> tuple[Star
     served_chunk = np.full((len(sequences), longest), -1, np.int64)
     served_stage = np.full((len(sequences), longest), -1, np.int64)
     for k, sequence in enumerate(sequences):
-        if sequence:
-            served_chunk[k, : len(sequence)], served_stage[k, : len(sequence)] = zip(*sequence, strict=True)
+        pairs = np.fromiter(chain.from_iterable(sequence), np.int64).reshape(-1, 2)
+        served_chunk[k, : len(sequence)] = pairs[:, 0]
+        served_stage[k, : len(sequence)] = pairs[:, 1]
     num_on_dim = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
     num_done = np.zeros(len(sequences), np.int64)
     start = np.full((len(table.chunks), table.num_stages), -1, np.int64)

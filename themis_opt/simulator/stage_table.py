@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from themis_opt.errors import InputError
 from themis_opt.instance import Instance
 from themis_opt.schedule import Chunk, Order
 
+Value = TypeVar("Value")
+
 IntArray = NDArray[np.int64]
 
 Path = tuple[tuple[Phase, int], ...]
@@ -24,29 +27,80 @@ INT64_HEADROOM = 2**62
 """Sums of durations up to this fit the compiled kernel's integers with room for one more addition."""
 
 
+class ChunkKind(NamedTuple):
+    """Chunks of the same size and orders: their stages, in the order they go through them.
+
+    Attributes
+    ----------
+    size_bytes
+        Bytes of the whole chunk.
+    path
+        Phase and dimension of each stage.
+    costs
+        What each stage costs.
+    holds
+        How long each stage holds its dimension [ps].
+    """
+
+    size_bytes: int
+    path: Path
+    costs: tuple[StageCost, ...]
+    holds: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class StageTable:
     """The stages of a list of chunks, in the order each chunk goes through them.
 
     A row is a chunk, a column the position of a stage in the chunk's path (``phases × involved dimensions``).
-    Values are Python integers in nested tuples; the arrays are views for the compiled kernel.
+    Values are Python integers in nested tuples; the arrays are views for the compiled kernel. Everything is worked out
+    once per kind of chunk, since most schedules have many chunks and few kinds.
+
+    Attributes
+    ----------
+    instance
+        The problem.
+    chunks
+        The chunks.
+    kinds
+        The different kinds of chunk there are.
+    kind_of
+        For each chunk, its place in `kinds`.
     """
 
     instance: Instance
     chunks: tuple[Chunk, ...]
-    paths: tuple[Path, ...]
-    costs: tuple[tuple[StageCost, ...], ...]
-    holds: tuple[tuple[int, ...], ...]
+    kinds: tuple[ChunkKind, ...]
+    kind_of: tuple[int, ...]
+
+    def by_chunk(self, by_kind: Sequence[Value]) -> list[Value]:
+        """Return, for each chunk, the value of its kind."""
+        return [by_kind[kind] for kind in self.kind_of]
 
     @property
     def num_stages(self) -> int:
         """Stages of one chunk."""
-        return len(self.paths[0])
+        return len(self.kinds[0].path)
+
+    @cached_property
+    def paths(self) -> list[Path]:
+        """Phase and dimension of each stage, by chunk and stage."""
+        return self.by_chunk([kind.path for kind in self.kinds])
+
+    @cached_property
+    def costs(self) -> list[tuple[StageCost, ...]]:
+        """What each stage costs, by chunk and stage."""
+        return self.by_chunk([kind.costs for kind in self.kinds])
+
+    @cached_property
+    def holds(self) -> list[tuple[int, ...]]:
+        """How long each stage holds its dimension [ps], by chunk and stage."""
+        return self.by_chunk([kind.holds for kind in self.kinds])
 
     @cached_property
     def total_ps(self) -> int:
         """All durations added up: no schedule that never idles everywhere can take longer."""
-        return sum(cost.duration_ps for row in self.costs for cost in row)
+        return sum(self.by_chunk([sum(cost.duration_ps for cost in kind.costs) for kind in self.kinds]))
 
     @property
     def fits_int64(self) -> bool:
@@ -56,24 +110,26 @@ class StageTable:
     @cached_property
     def dimension_array(self) -> IntArray:
         """Dimension of each stage, shape (chunks, stages)."""
-        rows = {path: [k for _, k in path] for path in set(self.paths)}
-        return np.array([rows[path] for path in self.paths], dtype=np.int64)
+        return self.array([[k for _, k in kind.path] for kind in self.kinds])
 
     @cached_property
     def hold_array(self) -> IntArray:
         """How long each stage holds its dimension [ps], shape (chunks, stages)."""
-        return np.array(self.holds, dtype=np.int64)
+        return self.array([kind.holds for kind in self.kinds])
 
     @cached_property
     def duration_array(self) -> IntArray:
         """How long each stage takes the chunk [ps], shape (chunks, stages)."""
-        rows = {id(row): [cost.duration_ps for cost in row] for row in self.costs}
-        return np.array([rows[id(row)] for row in self.costs], dtype=np.int64)
+        return self.array([[cost.duration_ps for cost in kind.costs] for kind in self.kinds])
+
+    def array(self, by_kind: Sequence[Sequence[int]]) -> IntArray:
+        """Return the integers of each chunk's kind, shape (chunks, stages)."""
+        return np.array(by_kind, dtype=np.int64)[list(self.kind_of)]
 
     def resident_units(self, after: bool = False, nominal_size: int | None = None) -> list[list[int]]:
-        """Return the bytes before (or after) each stage times the number of NPUs: whole numbers, so they compare exactly.
+        """Return the bytes before (or after) each stage times the number of NPUs, by kind and stage.
 
-        With `nominal_size` every chunk counts as that large.
+        These are whole numbers, so they compare exactly. With `nominal_size` every chunk counts as that large.
         """
         model = CostModel(self.instance)
 
@@ -81,13 +137,13 @@ class StageTable:
         def units_of_a_byte(phase: Phase, visited: frozenset[int]) -> int:
             return int(model.resident_fraction(phase, visited) * model.num_npus)
 
-        @cache
-        def row(size: int, path: Path) -> list[int]:
-            visits = _visits(path)
-            return [size * units_of_a_byte(phase, seen | {k} if after else seen) for phase, k, seen in visits]
-
-        sizes = [nominal_size or chunk.size_bytes for chunk in self.chunks]
-        return [row(size, path) for size, path in zip(sizes, self.paths, strict=True)]
+        return [
+            [
+                (nominal_size or kind.size_bytes) * units_of_a_byte(phase, seen | {k} if after else seen)
+                for phase, k, seen in _visits(kind.path)
+            ]
+            for kind in self.kinds
+        ]
 
 
 def _visits(path: Path) -> list[tuple[Phase, int, frozenset[int]]]:
@@ -113,14 +169,17 @@ def build_stage_table(instance: Instance, chunks: Sequence[Chunk], model: CostMo
     if not chunks:
         raise InputError("a schedule needs at least one chunk")
     model = model or CostModel(instance)
-    rows: dict[Chunk, tuple[Path, tuple[StageCost, ...], tuple[int, ...]]] = {}
+    kinds: list[ChunkKind] = []
+    places: dict[tuple[int, Order | None, Order | None], int] = {}
+    kind_of = []
     for index, chunk in enumerate(chunks):
-        if chunk not in rows:
+        place = places.setdefault((chunk.size_bytes, chunk.rs_order, chunk.ag_order), len(kinds))
+        if place == len(kinds):
             path = _path(instance, chunk, index)
             costs = tuple(model.stage(chunk.size_bytes, phase, seen, k) for phase, k, seen in _visits(path))
-            rows[chunk] = (path, costs, tuple(model.hold_ps(cost) for cost in costs))
-    paths, costs_of, holds = zip(*(rows[chunk] for chunk in chunks), strict=True)
-    return StageTable(instance, tuple(chunks), paths, costs_of, holds)
+            kinds.append(ChunkKind(chunk.size_bytes, path, costs, tuple(model.hold_ps(cost) for cost in costs)))
+        kind_of.append(place)
+    return StageTable(instance, tuple(chunks), tuple(kinds), tuple(kind_of))
 
 
 def _path(instance: Instance, chunk: Chunk, index: int) -> Path:

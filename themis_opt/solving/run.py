@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import themis_opt
 from themis_opt.bound import Bound, Sizing
-from themis_opt.errors import SolverError
+from themis_opt.errors import SolverError, ThemisError
 from themis_opt.instance import Instance
 from themis_opt.schedule import Schedule, Status
 from themis_opt.schedulers import get_scheduler
@@ -57,18 +57,45 @@ class Incumbent:
         self._listener = listener
 
     def offer(self, schedule: Schedule, phase: str) -> None:
-        """Take a schedule if it is better; it counts with its simulated makespan."""
-        timeline = simulate(self.instance, schedule)
+        """Take a schedule if it is better; it counts with its simulated makespan.
+
+        Raises
+        ------
+        SolverError
+            When it is no schedule of the instance, or ends before what was claimed to be a lower bound.
+        """
+        try:
+            timeline = simulate(self.instance, schedule)
+            check(self.instance, replace(schedule, makespan_ps=None, bound=None, stages=None, status=Status.FEASIBLE))
+        except ThemisError as error:
+            raise SolverError(f"{phase} brought a schedule that is none: {str(error).splitlines()[0]}") from error
+        self._require_consistent(timeline.makespan_ps, self.bound, phase)
         best = self.schedule
         if best is None or best.makespan_ps is None or timeline.makespan_ps < best.makespan_ps:
             self.schedule = replace(schedule, makespan_ps=timeline.makespan_ps, bound=None, status=Status.FEASIBLE)
         self._listener(Progress(phase, self.schedule, self.bound))
 
     def tighten(self, bound: Bound | None, phase: str) -> None:
-        """Take a bound if it is higher."""
+        """Take a bound if it is higher.
+
+        Raises
+        ------
+        SolverError
+            When a schedule that ends before it is already known.
+        """
         if bound is not None and bound.value_ps > self.bound.value_ps:
+            if self.schedule is not None and self.schedule.makespan_ps is not None:
+                self._require_consistent(self.schedule.makespan_ps, bound, phase)
             self.bound = best_bound([self.bound, bound])
             self._listener(Progress(phase, self.schedule, self.bound))
+
+    @staticmethod
+    def _require_consistent(makespan_ps: int, bound: Bound, phase: str) -> None:
+        if makespan_ps < bound.value_ps:
+            raise SolverError(
+                f"{phase}: a bound of {bound.value_ps} ps ({bound.kind}) contradicts a schedule of {makespan_ps} ps; "
+                "this is a defect of whoever claimed the bound"
+            )
 
     @property
     def is_proven(self) -> bool:

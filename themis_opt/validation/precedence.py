@@ -128,7 +128,7 @@ class Precedence:
             raise DeadlockError([self.works[vertex].key for vertex in self._circle()]) from None
 
     def _circle(self) -> list[int]:
-        """Return vertices each of which waits for the next, and the last for the first, without detours."""
+        """Return vertices each of which waits for the next, and the last for the first, with shortcuts taken."""
         import networkx as nx
 
         place_of = {vertex: place for sequence in self.sequences for place, vertex in enumerate(sequence)}
@@ -144,10 +144,6 @@ class Precedence:
             while len(circle) > 1 and waits(circle[-2], vertex):
                 circle.pop()
             circle.append(vertex)
-        while len(circle) > 2 and waits(circle[-2], circle[0]):
-            circle.pop()
-        while len(circle) > 2 and waits(circle[-1], circle[1]):
-            circle.pop(0)
         return circle
 
     def earliest_end_ps(self) -> int:

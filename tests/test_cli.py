@@ -1,0 +1,216 @@
+"""The command line, verb by verb, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import CommandLine
+
+from themis_opt.formats.schedule_file import load_schedule
+
+SMALL = ["2d-sw-sw", "--chunks", "2"]
+
+
+@pytest.fixture
+def schedule_file(tmp_path: Path, themis_opt_command: CommandLine) -> Path:
+    """A schedule file with all stage times."""
+    done = themis_opt_command("simulate", "2d-sw-sw", "--chunks", "4", "-o", "mine.json")
+    assert done.returncode == 0, done.stderr
+    return tmp_path / "mine.json"
+
+
+def read_json(text: str) -> Any:
+    return json.loads(text)
+
+
+def test_compare_prints_a_table_that_fits_80_columns(themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command("compare", *SMALL, "--time-limit", "20s")
+    assert done.returncode == 0
+    assert done.stderr == ""  # no progress where nobody watches
+    lines = done.stdout.splitlines()
+    table = [line for line in lines if line.split() and line.split()[0] in ("baseline", "themis-fifo", "cp-sat")]
+    assert len(table) == 3
+    assert all(len(line) <= 80 for line in table)
+    assert "optimal" in table[-1]
+    assert any(line.startswith("bound ") and "exactly 2 chunks of equal size" in line for line in lines)
+    assert any(line.startswith("ideal ") for line in lines)
+    assert "\x1b" not in done.stdout
+
+
+def test_compare_json_has_what_the_format_promises(themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command(
+        "compare", "2d-sw-sw", "3d-fc-ring-sw", "--chunks", "2,8", "--schedulers", "themis-flex-scf,baseline",
+        "--solver", "none", "--json", "-",
+    )  # fmt: skip
+    document = read_json(done.stdout)
+    assert document["format"] == "themis-opt/comparison/1"
+    assert {"options", "seed", "versions", "machine", "runs"} <= set(document)
+    assert [(run["network"], run["num_chunks"]) for run in document["runs"]] == [
+        ("2d-sw-sw", 2),
+        ("2d-sw-sw", 8),
+        ("3d-fc-ring-sw", 2),
+        ("3d-fc-ring-sw", 8),
+    ]
+    for run in document["runs"]:
+        assert [row["scheduler"] for row in run["results"]] == ["themis-flex-scf", "baseline"]
+        for row in run["results"]:
+            assert row["gap"] == pytest.approx(row["makespan_ps"] / row["bound_ps"] - 1)
+            assert row["bound_ps"] <= row["makespan_ps"]
+            assert len(row["per_dimension"]) == (2 if run["network"].startswith("2d") else 3)
+        baseline = run["results"][1]
+        assert (baseline["speedup"], baseline["sizes"], baseline["num_chunks"]) == (1.0, "equal", run["num_chunks"])
+        assert baseline["bound_ps"] == run["bound_ps"]
+
+
+def test_compare_several_instances_prints_means(themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command("compare", "2d-sw-sw", "--size", "10MB,100MB", "--solver", "none")
+    assert "over 2 instances" in done.stdout
+    assert "geo-mean speedup" in done.stdout
+
+
+def test_ones_own_schedule_is_a_row(themis_opt_command: CommandLine, schedule_file: Path) -> None:
+    done = themis_opt_command(
+        "compare", "2d-sw-sw", schedule_file.name, "--chunks", "8", "--solver", "none", "--json", "-"
+    )
+    (run,) = read_json(done.stdout)["runs"]
+    mine = run["results"][-1]
+    assert (mine["scheduler"], mine["num_chunks"]) == ("mine.json", 4)
+    assert run["num_chunks"] == 8
+    alone = themis_opt_command("compare", schedule_file.name, "--solver", "none", "--json", "-")
+    assert read_json(alone.stdout)["runs"][0]["results"][-1]["scheduler"] == "mine.json"
+
+
+def test_solve_writes_a_schedule_that_validates(tmp_path: Path, themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command("solve", *SMALL, "--time-limit", "20s", "-o", "best.json", "--json", "figures.json")
+    assert done.returncode == 0
+    schedule = load_schedule(tmp_path / "best.json")
+    assert schedule.status == "optimal"
+    assert schedule.bound is not None
+    assert schedule.bound.certificate is not None
+    figures = read_json((tmp_path / "figures.json").read_text())
+    assert [row["scheduler"] for row in figures["runs"][0]["results"]] == ["cp-sat"]
+    judged = themis_opt_command("validate", "--execute", "best.json")
+    assert judged.returncode == 0
+    assert "best.json: valid: 2 chunks" in judged.stdout
+    assert "1024 NPUs executed to the exact result" in judged.stdout
+
+
+def test_output_to_stdout_is_only_the_schedule(themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command("solve", *SMALL, "--time-limit", "20s", "-o", "-")
+    assert read_json(done.stdout)["format"] == "themis-opt/schedule/1"
+
+
+def test_simulate_tells_times(themis_opt_command: CommandLine, schedule_file: Path) -> None:
+    done = themis_opt_command("simulate", schedule_file.name, "--stages", "--json", "times.json")
+    assert done.returncode == 0
+    assert "dim1 switch" in done.stdout
+    times = read_json((schedule_file.parent / "times.json").read_text())
+    assert len(times["stages"]) == 4 * 4
+    assert max(end for *_, end in times["stages"]) == times["makespan_ps"]
+    for figures in times["per_dimension"]:
+        idle = sum(end - start for start, end in figures["idle_gaps_ps"])
+        assert figures["busy_ps"] + idle == times["makespan_ps"]
+
+
+def test_a_false_claim_gives_exit_code_1(themis_opt_command: CommandLine, schedule_file: Path) -> None:
+    data = read_json(schedule_file.read_text())
+    data["makespan_ps"] -= 1
+    data["stages"] = None
+    schedule_file.write_text(json.dumps(data))
+    done = themis_opt_command("validate", schedule_file.name)
+    assert done.returncode == 1
+    assert "mine.json: makespan:" in done.stdout
+    assert themis_opt_command("compare", schedule_file.name).returncode == 1
+
+
+def test_bound_prints_the_certificate(themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command("bound", "3d-fc-ring-sw", "--solver", "none")
+    assert done.returncode == 0
+    assert "certificate: dim1" in done.stdout
+    as_json = read_json(themis_opt_command("bound", "3d-fc-ring-sw", "--json", "-").stdout)
+    kinds = [bound["kind"] for bound in as_json["bounds"]]
+    assert kinds == ["fluid", "critical-path", "assignment-float"]
+    assert as_json["best"]["value_ps"] == max(bound["value_ps"] for bound in as_json["bounds"])
+
+
+def test_describe_puts_numbers_into_the_formula(themis_opt_command: CommandLine) -> None:
+    # 100 MB in 8 chunks of 12.5 MB. Reduce-Scatter on 8 fully connected NPUs sends 7/8 of it at 175 GB/s: 62.5 us, and
+    # one step of 700 ns.
+    done = themis_opt_command("describe", "3d-fc-ring-sw", "--chunks", "8")
+    assert done.returncode == 0
+    assert "1 steps x 700.00 ns + 1.09375e+07 B / 175 GB/s = 700000 ps + 62500000 ps = 63200000 ps" in done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines() if line.startswith("dim") and "  " in line)
+
+
+@pytest.mark.parametrize("what", ["networks", "instances", "schedulers", "solvers"])
+def test_list(what: str, themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command("list", what)
+    assert done.returncode == 0
+    name = {"networks": "2d-sw-sw", "instances": "figure-5", "schedulers": "themis-scf", "solvers": "cp-sat"}[what]
+    assert any(line.split()[:1] == [name] for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("kind", ["network", "instance", "schedule"])
+def test_schema(kind: str, themis_opt_command: CommandLine) -> None:
+    assert read_json(themis_opt_command("schema", kind).stdout)["title"] == f"themis-opt/{kind}/1"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopping_saves_the_incumbent(number: signal.Signals, code: int, tmp_path: Path) -> None:
+    """A signal in the middle of a long search: the schedule so far is saved whole, and the exit code tells."""
+    main, side = pty.openpty()  # a terminal on stderr, to see when the search is on
+    process = subprocess.Popen(
+        [sys.executable, "-m", "themis_opt", "solve", "4d-ring-sw-sw-sw", "--chunks", "8", "--time-limit", "300s",
+         "-o", "best.json"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=side,
+        text=True,
+    )  # fmt: skip
+    os.close(side)
+    seen = b""
+    deadline = time.monotonic() + 60
+    while b"cp-sat | cp-sat" not in seen and b"search" not in seen and time.monotonic() < deadline:
+        seen += os.read(main, 4096)
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=30)
+    os.close(main)
+    assert process.returncode == code, out
+    schedule = load_schedule(tmp_path / "best.json")
+    assert schedule.num_chunks == 8
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["best.json"]
+
+
+def test_progress_shows_incumbent_bound_and_gap(tmp_path: Path) -> None:
+    main, side = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "themis_opt", "solve", "4d-ring-sw-sw-sw", "--chunks", "3", "--time-limit", "5s"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=side,
+    )
+    os.close(side)
+    seen = b""
+    while True:
+        try:
+            part = os.read(main, 4096)
+        except OSError:  # the other end of a pseudo-terminal has closed
+            break
+        if not part:
+            break
+        seen += part
+    process.wait(timeout=30)
+    os.close(main)
+    text = seen.decode(errors="replace")
+    assert "incumbent" in text
+    assert "bound" in text
+    assert "gap" in text

@@ -1,0 +1,125 @@
+"""Other packages' schedulers and solvers: found by entry point, judged like ours, survived whatever they do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from plugin_package import write_plugin_package
+
+import themis_opt
+from themis_opt.errors import InputError, InvalidScheduleError, SolverError
+from themis_opt.instance import Instance
+from themis_opt.plugins import Registry
+from themis_opt.schedule import Status
+from themis_opt.schedulers.registry import SCHEDULERS
+from themis_opt.solving import SolverParams
+from themis_opt.solving.process import SolverProcess
+from themis_opt.solving.registry import SOLVERS
+from themis_opt.solving.run import Outcome, run_solver
+
+
+@pytest.fixture
+def other_author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install the other author's package, here and in every process started from here."""
+    write_plugin_package(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    path = os.environ.get("PYTHONPATH")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path) if path is None else f"{tmp_path}{os.pathsep}{path}")
+    for registry in (SCHEDULERS, SOLVERS):
+        registry.__dict__.pop("_entries", None)
+    yield
+    for registry in (SCHEDULERS, SOLVERS):
+        registry.__dict__.pop("_entries", None)
+
+
+@pytest.fixture
+def instance() -> Instance:
+    return Instance(themis_opt.load_network("2d-sw-sw"), num_chunks=8)
+
+
+def outcome_of(solver: str, instance: Instance, time_limit_s: float = 2.0) -> Outcome:
+    with SolverProcess(solver) as process:
+        return run_solver(instance, process, solver, SolverParams(time_limit_s))
+
+
+@pytest.mark.usefixtures("other_author")
+def test_another_scheduler_stands_beside_ours(instance: Instance) -> None:
+    assert "borrowed" in themis_opt.scheduler_names()
+    ours = themis_opt.schedule(instance, "round-robin")
+    theirs = themis_opt.schedule(instance, "borrowed")
+    assert theirs.makespan_ps == ours.makespan_ps
+
+
+@pytest.mark.usefixtures("other_author")
+def test_a_broken_scheduler_is_found_out(instance: Instance) -> None:
+    with pytest.raises((InvalidScheduleError, themis_opt.DeadlockError)):
+        themis_opt.schedule(instance, "broken")
+
+
+@pytest.mark.usefixtures("other_author")
+def test_a_scheduler_that_does_not_load_is_named(instance: Instance) -> None:
+    with pytest.raises(InputError, match=r"scheduler 'unloadable' \(other_author_missing:nothing\) failed to load"):
+        themis_opt.schedule(instance, "unloadable")
+
+
+@pytest.mark.usefixtures("other_author")
+def test_what_a_solver_prints_goes_nowhere(instance: Instance, capfd: pytest.CaptureFixture[str]) -> None:
+    outcome = outcome_of("chatty", instance)
+    assert outcome.note == "I talked"
+    assert outcome.schedule.status is Status.FEASIBLE
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.usefixtures("other_author")
+@pytest.mark.parametrize(
+    ("solver", "note"),
+    [
+        ("sleepy", "did not answer in time"),
+        ("dying", "ended by signal 9"),
+        ("raising", "ZeroDivisionError: by design"),
+        ("lying", "contradicts a schedule"),
+        ("crooked", "brought a schedule that is none"),
+    ],
+)
+def test_the_incumbent_survives(solver: str, note: str, instance: Instance) -> None:
+    """Whatever the solver does, the best heuristic comes back, valid and with a true bound."""
+    outcome = outcome_of(solver, instance, time_limit_s=0.5)
+    assert note in outcome.note
+    assert outcome.schedule.makespan_ps == min(
+        themis_opt.schedule(instance, name).makespan_ps
+        for name in ("themis-scf", "themis-fifo", "themis-astra-scf", "themis-astra-fifo", "round-robin", "baseline")
+    )
+    assert themis_opt.validate(instance, outcome.schedule) == ()
+
+
+@pytest.mark.usefixtures("other_author")
+def test_ctrl_c_keeps_the_incumbent(instance: Instance) -> None:
+    def interrupt(progress: object) -> None:
+        if getattr(progress, "phase", "") == "sleeping":
+            raise KeyboardInterrupt
+
+    with SolverProcess("sleepy") as process:
+        outcome = run_solver(instance, process, "sleepy", SolverParams(60.0, on_progress=interrupt))
+    assert isinstance(outcome.interruption, KeyboardInterrupt)
+    assert themis_opt.validate(instance, outcome.schedule) == ()
+
+
+@pytest.mark.usefixtures("other_author")
+def test_a_process_serves_again_after_a_request_that_was_stopped(instance: Instance) -> None:
+    with SolverProcess("sleepy") as process:
+        for _ in range(2):
+            outcome = run_solver(instance, process, "sleepy", SolverParams(0.2))
+            assert "did not answer in time" in outcome.note
+
+
+def test_a_solver_process_that_cannot_start() -> None:
+    with SolverProcess("no-such-solver") as process, pytest.raises(SolverError, match="no-such-solver"):
+        process.wait_until_ready()
+
+
+def test_without_an_installed_package_the_message_says_how_to_install() -> None:
+    with pytest.raises(InputError, match="pip install"):
+        Registry[object]("solver", "themis_opt.no_such_group").get("cp-sat")

@@ -1,0 +1,43 @@
+"""Every schedule of every scheduler is right: complete, free of deadlock, and as long as it says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from random import Random
+
+import pytest
+from strategies import random_instance
+
+from themis_opt.collective import Collective
+from themis_opt.execution import execute
+from themis_opt.instance import Occupancy
+from themis_opt.schedulers import get_scheduler, scheduler_names
+from themis_opt.validation import check
+
+CHUNK_COUNTS = (1, 2, 3, 5, 8, 16, 64)
+
+
+@pytest.mark.parametrize("name", scheduler_names())
+def test_on_a_few_random_instances(name: str) -> None:
+    for seed in range(40):
+        instance = random_instance(Random(seed), max_chunks=8)
+        schedule = get_scheduler(name)(instance, seed=seed)
+        assert schedule.makespan_ps is not None
+        check(instance, schedule)
+        execute(instance, schedule)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("collective", list(Collective))
+@pytest.mark.parametrize("name", scheduler_names())
+def test_on_random_networks(name: str, collective: Collective) -> None:
+    for seed, num_chunks, occupancy in product(range(30), CHUNK_COUNTS, Occupancy):
+        random = Random(seed)
+        instance = replace(
+            random_instance(random, max_size=9, collective=collective),
+            size_bytes=num_chunks * random.choice([1, 7, 1000, 10**6]) + random.randrange(num_chunks),
+            num_chunks=num_chunks,
+            occupancy=occupancy,
+        )
+        check(instance, get_scheduler(name)(instance, seed=seed))
