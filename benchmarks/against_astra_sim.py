@@ -25,8 +25,8 @@ from themis_opt.collective import Collective
 from themis_opt.formats.network_file import load_network
 from themis_opt.instance import Instance
 from themis_opt.network import Network
-from themis_opt.schedule import Schedule, Slot
 from themis_opt.schedulers import get_scheduler
+from themis_opt.schedules import Schedule, Slot
 from themis_opt.simulator import Dispatched, DispatchPolicy, Timeline, dispatch
 
 DATA = Path(__file__).parent / "data" / "astra_sim_times.json"

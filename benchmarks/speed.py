@@ -23,8 +23,8 @@ from themis_opt.collective import Collective
 from themis_opt.formats.network_file import load_network
 from themis_opt.instance import Instance
 from themis_opt.network import Dimension, Network, Topology
-from themis_opt.schedule import Schedule
 from themis_opt.schedulers import get_scheduler
+from themis_opt.schedules import Schedule
 from themis_opt.simulator import DispatchPolicy, dispatch, kernel, reference, simulate
 from themis_opt.simulator.stage_table import build_stage_table
 

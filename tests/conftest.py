@@ -8,6 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A machine under load is slow without anything being wrong; and a red run must be red again when it is looked at.
+settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 CommandLine = Callable[..., "subprocess.CompletedProcess[str]"]
 

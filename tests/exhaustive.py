@@ -16,7 +16,7 @@ from strategies import AG, RS, random_dimension
 from themis_opt.collective import Collective, Phase
 from themis_opt.instance import Instance, Occupancy
 from themis_opt.network import Network
-from themis_opt.schedule import Chunk, Schedule, Slot
+from themis_opt.schedules import Chunk, Schedule, Slot
 
 Loads = tuple[Fraction, ...]
 

@@ -15,7 +15,7 @@ from themis_opt.bound import Bound, BoundScope, Sizing
 from themis_opt.collective import Collective, Phase
 from themis_opt.instance import Instance, Occupancy
 from themis_opt.network import Algorithm
-from themis_opt.schedule import Chunk, Schedule, Status
+from themis_opt.schedules import Chunk, Schedule, Status
 
 Stage = tuple[int, Phase, int]
 RS, AG, A2A = Phase.REDUCE_SCATTER, Phase.ALL_GATHER, Phase.ALL_TO_ALL

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from themis_opt.collective import Collective, Phase
 from themis_opt.instance import Instance, Occupancy
 from themis_opt.network import Algorithm, Dimension, Network, Topology
-from themis_opt.schedule import Chunk, Order, Schedule, Slot
+from themis_opt.schedules import Chunk, Order, Schedule, Slot
 
 RS, AG, A2A = Phase.REDUCE_SCATTER, Phase.ALL_GATHER, Phase.ALL_TO_ALL
 PS_PER_S = 10**12

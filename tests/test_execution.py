@@ -13,7 +13,7 @@ from themis_opt.collective import Collective, Phase
 from themis_opt.errors import InputError, InvalidScheduleError
 from themis_opt.execution import ChunkData, execute
 from themis_opt.instance import Instance
-from themis_opt.schedule import Chunk, Schedule, Slot
+from themis_opt.schedules import Chunk, Schedule, Slot
 from themis_opt.validation import ViolationKind as Kind
 
 SIX_NPUS = network(dimension(2), dimension(3))

@@ -27,8 +27,8 @@ from themis_opt.formats.schema import json_schema
 from themis_opt.formats.shipped import shipped_instances, shipped_networks
 from themis_opt.instance import Instance, Known, Occupancy
 from themis_opt.network import Algorithm, Dimension, Network, Topology
-from themis_opt.schedule import Schedule
 from themis_opt.schedulers import get_scheduler
+from themis_opt.schedules import Schedule
 from themis_opt.simulator import simulate
 
 ODD_NETWORK = Network(

@@ -10,8 +10,8 @@ from themis_opt.collective import Collective, Phase
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance
 from themis_opt.network import Dimension, Network, Topology
-from themis_opt.schedule import Schedule
 from themis_opt.schedulers import get_scheduler, scheduler_names, scheduler_summary
+from themis_opt.schedules import Schedule
 from themis_opt.units import PS_PER_S
 
 
@@ -54,7 +54,7 @@ def test_baseline_astra_runs_the_last_dimension_in_one_piece() -> None:
 def test_themis_alternates_when_loads_drift_apart() -> None:
     # Chunks of 64 B on 4 x 4 with bandwidths 2 : 1 [B/us]. A Reduce-Scatter on dim1 first takes 48/2 = 24 us there and
     # 12/1 = 12 us on dim2; on dim2 first 48/1 = 48 us there and 12/2 = 6 us on dim1.
-    # Loads: (0, 0): level, baseline -> (24, 12). Threshold on dim2: 64/16 * 3/4 / 1 = 3 us < 12: dim2 first -> (30, 60).
+    # Loads: (0, 0): level, baseline -> (24, 12). Threshold on dim2 64/16 * 3/4 / 1 = 3 us < 12: dim2 first -> (30, 60).
     # Then dim1 first -> (54, 72), and again, as 18 is above the threshold of 1.5 us on dim1.
     schedule = get_scheduler("themis-fifo")(Instance(square(), "reduce-scatter", 256, 4))
     assert orders(schedule, RS) == [(0, 1), (1, 0), (0, 1), (0, 1)]
@@ -79,8 +79,8 @@ def test_themis_starts_from_the_fixed_delays() -> None:
 
 
 def test_themis_leaves_loads_within_the_threshold_alone() -> None:
-    # Equal dimensions: loads (48, 12) after the first chunk, 36 apart against a threshold of 3 us, so the second goes the
-    # other way, which makes them level at (60, 60): baseline again, and so on.
+    # Equal dimensions: loads (48, 12) after the first chunk, 36 apart against a threshold of 3 us, so the second goes
+    # the other way, which makes them level at (60, 60): baseline again, and so on.
     schedule = get_scheduler("themis-fifo")(Instance(square((1, 1)), "reduce-scatter", 256, 4))
     assert orders(schedule, RS) == [(0, 1), (1, 0), (0, 1), (1, 0)]
 

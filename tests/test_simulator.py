@@ -14,7 +14,7 @@ from strategies import AG, RS, dimension, instances, network, random_chunks, ran
 from themis_opt.collective import Collective, Phase
 from themis_opt.errors import DeadlockError, InputError
 from themis_opt.instance import Instance, Occupancy
-from themis_opt.schedule import Chunk, Schedule, Slot
+from themis_opt.schedules import Chunk, Schedule, Slot
 from themis_opt.simulator import DispatchPolicy, Engine, Timeline, dispatch, simulate
 
 ENGINES = [Engine.COMPILED, Engine.REFERENCE]

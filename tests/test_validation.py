@@ -31,7 +31,7 @@ from themis_opt.collective import Collective
 from themis_opt.errors import InvalidScheduleError
 from themis_opt.instance import Instance, Known, Occupancy
 from themis_opt.network import Algorithm, Network, Topology
-from themis_opt.schedule import Chunk, Schedule, Slot, StageTime, Status
+from themis_opt.schedules import Chunk, Schedule, Slot, StageTime, Status
 from themis_opt.validation import Violation, check, validate
 from themis_opt.validation import ViolationKind as Kind
 

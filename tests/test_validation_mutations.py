@@ -14,7 +14,7 @@ from plain_judge import end_ps, is_right, plain_certified, plain_critical_path, 
 from strategies import AG, RS, random_instance, random_schedule, randoms
 
 from themis_opt.bound import Bound, BoundScope, Sizing
-from themis_opt.schedule import Chunk, Schedule, Slot, StageTime, Status
+from themis_opt.schedules import Chunk, Schedule, Slot, StageTime, Status
 from themis_opt.validation import ViolationKind as Kind
 from themis_opt.validation import validate
 

@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from themis_opt.network import Dimension as Dimension
     from themis_opt.network import Network as Network
     from themis_opt.network import Topology as Topology
-    from themis_opt.schedule import Chunk as Chunk
-    from themis_opt.schedule import Schedule as Schedule
-    from themis_opt.schedule import Slot as Slot
-    from themis_opt.schedule import StageTime as StageTime
-    from themis_opt.schedule import Status as Status
     from themis_opt.schedulers.registry import scheduler_names as scheduler_names
+    from themis_opt.schedules import Chunk as Chunk
+    from themis_opt.schedules import Schedule as Schedule
+    from themis_opt.schedules import Slot as Slot
+    from themis_opt.schedules import StageTime as StageTime
+    from themis_opt.schedules import Status as Status
     from themis_opt.simulator import DispatchPolicy as DispatchPolicy
     from themis_opt.simulator import Timeline as Timeline
     from themis_opt.simulator import dispatch as dispatch
@@ -75,7 +75,7 @@ _HOMES = {
     "formats.schedule_file": ("load_schedule", "save_schedule"),
     "instance": ("Instance", "Occupancy"),
     "network": ("Algorithm", "Dimension", "Network", "Topology"),
-    "schedule": ("Chunk", "Schedule", "Slot", "StageTime", "Status"),
+    "schedules": ("Chunk", "Schedule", "Slot", "StageTime", "Status"),
     "schedulers.registry": ("scheduler_names",),
     "simulator": ("DispatchPolicy", "Timeline", "dispatch", "simulate"),
     "validation": ("check", "validate"),

@@ -9,8 +9,8 @@ from dataclasses import replace
 import themis_opt
 from themis_opt.bound import Bound, BoundScope
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule
 from themis_opt.schedulers import get_scheduler
+from themis_opt.schedules import Schedule
 from themis_opt.simulator import simulate
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds
 from themis_opt.solving.process import SolverProcess

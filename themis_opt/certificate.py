@@ -32,6 +32,9 @@ from themis_opt.errors import InputError
 from themis_opt.instance import Instance, Occupancy
 from themis_opt.lattice import Arc, OrderLattice
 
+MAX_EQUAL_COUNTS = 64
+"""Over a wider range of numbers of equal chunks the bound is that for any sizes, which costs the same for all."""
+
 
 def certified_bound_ps(
     instance: Instance, weights: Sequence[Fraction], scope: BoundScope, model: CostModel | None = None
@@ -61,8 +64,8 @@ def certified_bound_ps(
             f"it must be a range within 1 to {instance.size_bytes} (one byte per chunk)"
         )
     model = model or CostModel(instance)
-    if scope.sizes is Sizing.FREE:
-        # Affine in the number of chunks, so the least value is at an end of the range.
+    if scope.sizes is Sizing.FREE or scope.max_chunks - scope.min_chunks >= MAX_EQUAL_COUNTS:
+        # What holds for any sizes holds for equal ones; it is affine in the number, so least at an end of the range.
         counts = {scope.min_chunks, scope.max_chunks}
         return max(0, min(ceil(_free_sizes_bound(instance, weights, count, model)) for count in counts))
     counts_in_range = range(scope.min_chunks, scope.max_chunks + 1)

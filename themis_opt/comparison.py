@@ -11,7 +11,7 @@ from themis_opt import metrics
 from themis_opt.api import schedule as make_schedule
 from themis_opt.bound import Bound, BoundScope
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule, Status
+from themis_opt.schedules import Schedule, Status
 from themis_opt.simulator import Timeline, simulate
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds, scope_of
 from themis_opt.solving.process import SolverProcess

@@ -26,7 +26,7 @@ from themis_opt.collective import Collective, Phase
 from themis_opt.cost import CostModel
 from themis_opt.errors import InputError, InvalidScheduleError
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule
+from themis_opt.schedules import Schedule
 from themis_opt.validation import Violation, ViolationKind
 from themis_opt.validation.judge import runnable_works
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from themis_opt.collective import Phase
 from themis_opt.instance import Instance
-from themis_opt.schedule import Order
+from themis_opt.schedules import Order
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -27,7 +27,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
-from typing import TYPE_CHECKING
+
+import highspy  # noqa: F401 - here, so that a solver process loads it before its clock starts
+import pulp
 
 from themis_models.highs import HighsOptions, solve_with_highs
 from themis_models.order_flow import OrderFlow
@@ -36,9 +38,6 @@ from themis_opt.cost import CostModel, StageCost
 from themis_opt.instance import Instance, Occupancy
 from themis_opt.lattice import Arc, OrderLattice, Vertex
 from themis_opt.solving.protocol import SolverParams
-
-if TYPE_CHECKING:
-    import pulp
 
 MARGIN = 1e-6
 """What is taken off the solver's bound, relative to it; and as many picoseconds.
@@ -83,8 +82,6 @@ class _AssignmentProgram:
     """The integer program (A1) for exactly `num_chunks` equal chunks."""
 
     def __init__(self, instance: Instance, num_chunks: int) -> None:
-        import pulp
-
         self._instance = instance
         self._num_chunks = num_chunks
         self._costs = CostModel(instance)
@@ -115,8 +112,6 @@ class _AssignmentProgram:
 
             u_k ≤ f(∅,k), \qquad v_k ≤ f(all∖k,k)                                                            (A2)
         """
-        import pulp
-
         switches = {k: self._problem.add_variable(f"{name}_{k}", cat=pulp.LpBinary) for k in arcs}
         for k, switch in switches.items():
             self._problem += switch <= self._flow.on(arcs[k])

@@ -11,7 +11,7 @@ from themis_opt.cli.exits import Exit, exit_code
 from themis_opt.cli.options import Overrides, instance_options, overrides_from, read_argument, solver_options
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule
+from themis_opt.schedules import Schedule
 
 _DEFAULT = "baseline,themis-fifo,themis-scf"
 
@@ -39,8 +39,8 @@ def command(
     """
     from themis_opt.api import usable_processors
     from themis_opt.comparison import compare
-    from themis_opt.formats.atomic import check_writable, write_text
     from themis_opt.comparison_document import comparison_text
+    from themis_opt.formats.atomic import check_writable, write_text
     from themis_opt.schedulers.registry import SCHEDULERS
     from themis_opt.solving.protocol import SolverParams
     from themis_opt.solving.registry import SOLVERS

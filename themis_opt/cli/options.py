@@ -14,7 +14,7 @@ from themis_opt.choices import choose
 from themis_opt.collective import Collective
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance, Occupancy
-from themis_opt.schedule import Schedule
+from themis_opt.schedules import Schedule
 from themis_opt.units import parse_size, parse_time
 
 Command = TypeVar("Command", bound=Callable[..., Any])

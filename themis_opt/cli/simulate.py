@@ -35,12 +35,12 @@ def command(
 
     from themis_opt.api import schedule as make_schedule
     from themis_opt.comparison import Row
+    from themis_opt.comparison_document import dimension_figures
     from themis_opt.errors import InputError
     from themis_opt.formats.atomic import check_writable, write_text
-    from themis_opt.comparison_document import dimension_figures
     from themis_opt.formats.schedule_file import schedule_text
-    from themis_opt.schedule import Schedule
     from themis_opt.schedulers.registry import SCHEDULERS
+    from themis_opt.schedules import Schedule
     from themis_opt.simulator import simulate
 
     overrides = overrides_from(options)

@@ -34,9 +34,9 @@ def command(
     from themis_opt.api import usable_processors
     from themis_opt.cli.progress import progress_line
     from themis_opt.comparison import compare
+    from themis_opt.comparison_document import comparison_text
     from themis_opt.errors import InputError
     from themis_opt.formats.atomic import check_writable, write_text
-    from themis_opt.comparison_document import comparison_text
     from themis_opt.formats.schedule_file import schedule_text
     from themis_opt.solving.protocol import SolverParams
     from themis_opt.solving.registry import SOLVERS

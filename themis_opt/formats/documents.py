@@ -8,7 +8,7 @@ from themis_opt.bound import Sizing
 from themis_opt.collective import Collective, Phase
 from themis_opt.instance import Occupancy
 from themis_opt.network import Algorithm, Topology
-from themis_opt.schedule import Status
+from themis_opt.schedules import Status
 
 
 class DimensionDocument(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

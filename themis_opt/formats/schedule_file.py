@@ -16,7 +16,7 @@ from themis_opt.formats.instance_file import instance_document, instance_from_do
 from themis_opt.formats.kinds import expect_kind
 from themis_opt.formats.plain import read_plain
 from themis_opt.formats.strict import decode
-from themis_opt.schedule import Chunk, Schedule, Slot, StageTime
+from themis_opt.schedules import Chunk, Schedule, Slot, StageTime
 
 _MAX_WEIGHT_LENGTH = 4000
 

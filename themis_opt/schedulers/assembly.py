@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from themis_opt.collective import Collective
 from themis_opt.instance import Instance
-from themis_opt.schedule import Chunk, Order, Schedule
+from themis_opt.schedules import Chunk, Order, Schedule
 from themis_opt.simulator import DispatchPolicy, dispatch
 
 

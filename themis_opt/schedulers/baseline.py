@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule
 from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
+from themis_opt.schedules import Schedule
 from themis_opt.simulator import DispatchPolicy
 
 

@@ -6,8 +6,8 @@ from random import Random
 
 from themis_opt.collective import Phase
 from themis_opt.instance import Instance
-from themis_opt.schedule import Chunk, Schedule
 from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
+from themis_opt.schedules import Chunk, Schedule
 from themis_opt.simulator import DispatchPolicy
 
 

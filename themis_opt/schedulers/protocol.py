@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule
+from themis_opt.schedules import Schedule
 
 
 class Scheduler(Protocol):

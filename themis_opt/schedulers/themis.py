@@ -9,8 +9,8 @@ from math import lcm
 from themis_opt.collective import Collective
 from themis_opt.cost import CostModel
 from themis_opt.instance import Instance
-from themis_opt.schedule import Order, Schedule
 from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
+from themis_opt.schedules import Order, Schedule
 from themis_opt.simulator import DispatchPolicy
 from themis_opt.units import PS_PER_S
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from themis_opt.collective import Collective
 from themis_opt.instance import Instance
-from themis_opt.schedule import Order, Schedule
 from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
 from themis_opt.schedulers.themis import THRESHOLD_DIVISOR, Loads
+from themis_opt.schedules import Order, Schedule
 from themis_opt.simulator import DispatchPolicy
 
 

@@ -7,9 +7,9 @@ level the least and the most loaded dimension, goes in greedy order. The number 
 from __future__ import annotations
 
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule
 from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
 from themis_opt.schedulers.themis_astra import LoadArrangement
+from themis_opt.schedules import Schedule
 from themis_opt.simulator import DispatchPolicy
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from themis_opt.cost import CostModel
 from themis_opt.instance import Instance
-from themis_opt.schedule import Chunk, Slot
+from themis_opt.schedules import Chunk, Slot
 from themis_opt.simulator.engine import Engine
 from themis_opt.simulator.policy import DispatchPolicy
 from themis_opt.simulator.reference import ReferenceDispatcher

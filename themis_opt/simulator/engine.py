@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from themis_opt.errors import InputError
 from themis_opt.simulator.stage_table import StageTable
 
 
@@ -15,5 +16,15 @@ class Engine(StrEnum):
     REFERENCE = "reference"
 
     def compiles(self, table: StageTable) -> bool:
-        """Return whether this choice runs the compiled kernel on `table`."""
+        """Return whether this choice runs the compiled kernel on `table`.
+
+        Raises
+        ------
+        InputError
+            When `COMPILED` is asked for and the durations do not fit.
+        """
+        if self is Engine.COMPILED and not table.fits_int64:
+            raise InputError(
+                f"all durations add up to {table.total_ps} ps, beyond the compiled kernel's 64-bit integers"
+            )
         return self is Engine.COMPILED or (self is Engine.AUTO and table.fits_int64)

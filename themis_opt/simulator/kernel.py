@@ -257,8 +257,8 @@ def time_sequences(
     num_on_dim: IntArray,
     start: IntArray,
     num_done: IntArray,
-) -> int:
-    """Time given sequences (dimensions, stages on it); return the makespan.
+) -> None:
+    """Time given sequences (dimensions, stages on it): fill ``start``.
 
     ``num_done`` counts, per dimension, the stages timed: fewer than ``num_on_dim`` means deadlock.
     """
@@ -273,7 +273,6 @@ def time_sequences(
     for d in range(num_dims - 1, -1, -1):
         stack[depth] = d
         depth += 1
-    makespan = 0
     while depth > 0:
         depth -= 1
         d = stack[depth]
@@ -286,10 +285,8 @@ def time_sequences(
             start[chunk, stage] = begin
             free_at[d] = begin + hold[chunk, stage]
             chunk_at[chunk] = begin + duration[chunk, stage]
-            makespan = max(makespan, chunk_at[chunk])
             stage_of[chunk] = stage + 1
             num_done[d] += 1
             if stage + 1 < num_stages and dim_of[chunk, stage + 1] != d:
                 stack[depth] = dim_of[chunk, stage + 1]
                 depth += 1
-    return makespan

@@ -10,7 +10,7 @@ import numpy as np
 from themis_opt.cost import CostModel
 from themis_opt.errors import DeadlockError, InputError
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule
+from themis_opt.schedules import Schedule
 from themis_opt.simulator.engine import Engine
 from themis_opt.simulator.reference import Starts, time_sequences
 from themis_opt.simulator.stage_table import StageTable, build_stage_table

@@ -14,7 +14,7 @@ from themis_opt.collective import Phase
 from themis_opt.cost import CostModel, StageCost
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance
-from themis_opt.schedule import Chunk, Order
+from themis_opt.schedules import Chunk, Order
 
 Value = TypeVar("Value")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from themis_opt.schedule import StageTime
+from themis_opt.schedules import StageTime
 from themis_opt.simulator.stage_table import StageTable
 
 

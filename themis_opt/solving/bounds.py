@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from themis_opt.bound import Bound, BoundScope, Sizing
 from themis_opt.critical_path import critical_path_bound
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule
+from themis_opt.schedules import Schedule
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.registry import BOUNDS
 

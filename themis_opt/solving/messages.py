@@ -15,7 +15,7 @@ from themis_opt.formats.documents import InstanceDocument
 from themis_opt.formats.instance_file import instance_document, instance_from_document
 from themis_opt.formats.schedule_file import schedule_document, schedule_from_data
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule, Status
+from themis_opt.schedules import Schedule, Status
 from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 from themis_opt.bound import Bound, BoundScope
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule, Status
+from themis_opt.schedules import Schedule, Status
 
 DEFAULT_TIME_LIMIT_S = 10.0
 

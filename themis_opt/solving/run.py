@@ -10,8 +10,8 @@ import themis_opt
 from themis_opt.bound import Bound, Sizing
 from themis_opt.errors import SolverError, ThemisError
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule, Status
 from themis_opt.schedulers import get_scheduler
+from themis_opt.schedules import Schedule, Status
 from themis_opt.simulator import simulate
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds
 from themis_opt.solving.process import SolverProcess
@@ -178,8 +178,10 @@ def _improve(incumbent: Incumbent, process: SolverProcess, params: SolverParams,
     bound_params = replace(params, time_limit_s=share_s)
     incumbent.tighten(process.bound("assignment", instance, equal_chunks_scope(instance), bound_params), "assignment")
     left_s = deadline - time.monotonic()
-    if incumbent.is_proven or left_s <= 0:
+    if incumbent.is_proven:
         return ""
+    if left_s <= 0:
+        return "the time limit left no time for the solver"
     best_first = sorted(hints, key=lambda hint: hint.makespan_ps or 0)
     solver_params = replace(params, time_limit_s=left_s, hints=tuple(best_first[:3]), bound=incumbent.bound)
 

@@ -42,6 +42,7 @@ def main(preload: list[str]) -> None:
     channel = Channel(_private_stdout())
     for name in preload:
         SOLVERS.get(name)
+    BOUNDS.get("assignment")
     channel.send("ready")
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()

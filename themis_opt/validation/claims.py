@@ -10,7 +10,7 @@ from themis_opt.cost import CostModel
 from themis_opt.critical_path import critical_path_bound
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule, Status
+from themis_opt.schedules import Schedule, Status
 from themis_opt.validation.violation import Violation, ViolationKind
 
 MAX_COUNTS_REPROVED = 10_000

@@ -14,7 +14,7 @@ from typing import TypeGuard
 from themis_opt.bound import Bound, BoundScope, Sizing
 from themis_opt.collective import Phase
 from themis_opt.instance import Instance
-from themis_opt.schedule import Chunk, Schedule, Status
+from themis_opt.schedules import Chunk, Schedule, Status
 from themis_opt.validation.violation import Violation, ViolationKind
 
 MAX_BITS = 1024

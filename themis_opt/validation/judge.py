@@ -5,7 +5,7 @@ from __future__ import annotations
 from themis_opt.cost import CostModel
 from themis_opt.errors import DeadlockError, InvalidScheduleError
 from themis_opt.instance import Instance
-from themis_opt.schedule import Schedule
+from themis_opt.schedules import Schedule
 from themis_opt.validation import claims, structure
 from themis_opt.validation.form import form_violations
 from themis_opt.validation.precedence import Precedence, Work, list_works

@@ -20,7 +20,7 @@ from themis_opt.collective import Phase
 from themis_opt.cost import CostModel
 from themis_opt.errors import DeadlockError
 from themis_opt.instance import Instance
-from themis_opt.schedule import Chunk, Order, Slot
+from themis_opt.schedules import Chunk, Order, Slot
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from themis_opt.collective import Phase
 from themis_opt.instance import Instance
-from themis_opt.schedule import Chunk, Order, Schedule
+from themis_opt.schedules import Chunk, Order, Schedule
 from themis_opt.validation.violation import Violation, ViolationKind
 
 PHYSICAL_FIELDS = (

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from themis_opt.collective import Phase
-from themis_opt.schedule import StageTime
+from themis_opt.schedules import StageTime
 from themis_opt.validation.precedence import Precedence, Work
 from themis_opt.validation.violation import Violation, ViolationKind
 

@@ -1,0 +1,32 @@
+"""The schedule a solver starts from, and falls back to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from themis_opt.bound import Sizing
+from themis_opt.collective import Phase
+from themis_opt.instance import Instance
+from themis_opt.schedules import Chunk, Schedule
+from themis_opt.simulator import DispatchPolicy, dispatch, simulate
+from themis_opt.solving.protocol import SolverParams
+
+
+def best_hint(instance: Instance, params: SolverParams) -> Schedule:
+    """Return the best hint with the instance's number of equal chunks, timed; without one, the baseline."""
+    usable = [hint for hint in params.hints if _is_usable(instance, hint)] or [_baseline(instance)]
+    timed = [replace(hint, makespan_ps=simulate(instance, hint).makespan_ps) for hint in usable]
+    return min(timed, key=lambda hint: hint.makespan_ps or 0)
+
+
+def _is_usable(instance: Instance, schedule: Schedule) -> bool:
+    return schedule.num_chunks == instance.num_chunks and schedule.sizing is Sizing.EQUAL
+
+
+def _baseline(instance: Instance) -> Schedule:
+    orders = instance.baseline_order if instance.collective.has_free_orders else {}
+    chunks = tuple(
+        Chunk(size, orders.get(Phase.REDUCE_SCATTER), orders.get(Phase.ALL_GATHER))
+        for size in instance.equal_chunk_sizes()
+    )
+    return Schedule(instance, chunks, dispatch(instance, chunks, DispatchPolicy.SCF).sequences)

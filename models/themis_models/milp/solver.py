@@ -1,0 +1,97 @@
+"""The solver ``milp``: the joint problem through PuLP and HiGHS, for small sizes."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from themis_models.highs import HighsOptions, HighsResult, solve_with_highs
+from themis_models.hints import best_hint
+from themis_models.milp.model import JointProgram
+from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.collective import Phase
+from themis_opt.instance import Instance
+from themis_opt.schedules import Chunk, Order, Schedule, Slot, Status
+from themis_opt.simulator import simulate
+from themis_opt.solving.protocol import SolverParams, SolverResult
+
+MAX_DISJUNCTIONS = 400
+"""Pairs of stages beyond which the big-M formulation is hopeless."""
+
+MARGIN = 1e-6
+"""The part of HiGHS's bound that is not believed: a thousand times its tolerances."""
+
+
+def solve_milp(instance: Instance, params: SolverParams) -> SolverResult:
+    """Joint choice of orders and sequences as a MILP (PuLP with HiGHS), for small sizes.
+
+    Parameters
+    ----------
+    instance
+        The problem; its equal chunks are scheduled.
+    params
+        Limits, workers, seed and known schedules.
+
+    Returns
+    -------
+    SolverResult
+        The best schedule found or hinted, and HiGHS's bound less a margin for its tolerances. Above
+        `MAX_DISJUNCTIONS` pairs of stages, the best hint with a note.
+    """
+    best = best_hint(instance, params)
+    horizon_ps = best.makespan_ps or 0
+    num_pairs = _num_disjunctions(instance)
+    if num_pairs > MAX_DISJUNCTIONS:
+        note = f"{num_pairs} pairs of stages are too many for milp ({MAX_DISJUNCTIONS}); returned the best heuristic"
+        return SolverResult(Status.FEASIBLE, best, None, note)
+    if horizon_ps == 0:
+        return SolverResult(Status.OPTIMAL, best, _bound(instance, 0))
+    program = JointProgram(instance, horizon_ps)
+    options = HighsOptions(params.time_limit_s, params.num_workers, params.seed)
+    result = solve_with_highs(program.problem, options)
+    if result.values:
+        found = _read_schedule(program, result)
+        if (found.makespan_ps or 0) < horizon_ps:
+            best = found
+    if result.best_bound is None:
+        return SolverResult(Status.FEASIBLE, best, None)
+    # The optimum is a whole number of picoseconds, so what is left after the margin is rounded up.
+    value_ps = max(0, ceil(result.best_bound * horizon_ps * (1 - MARGIN) - MARGIN))
+    proven = value_ps >= (best.makespan_ps or 0)
+    return SolverResult(Status.OPTIMAL if proven else Status.FEASIBLE, best, _bound(instance, value_ps))
+
+
+def _read_schedule(program: JointProgram, result: HighsResult) -> Schedule:
+    """Return the schedule of a solution, with its simulated makespan.
+
+    Stages are put in sequence by the middle of their hold, which a tolerance does not disturb, then by their place in
+    the chunk's path.
+    """
+    instance = program.instance
+    values = result.values
+    chunks = []
+    keyed = []
+    for c, size in enumerate(instance.equal_chunk_sizes()):
+        orders: dict[Phase, Order] = {}
+        for phase in instance.phases:
+            taken = [arc for arc in program.lattice.arcs[phase] if values[program.arcs[c, arc].name] > 0.5]
+            orders[phase] = program.lattice.order(taken)
+        path = [(phase, k) for phase in instance.phases for k in orders[phase]]
+        for position, (phase, k) in enumerate(path):
+            middle = values[program.starts[c, phase, k].name] + program.hold(c, phase, k).value() / 2
+            keyed.append((middle, position, c, phase, k))
+        chunks.append(Chunk(size, orders.get(Phase.REDUCE_SCATTER), orders.get(Phase.ALL_GATHER)))
+    sequences: list[list[Slot]] = [[] for _ in instance.network.dimensions]
+    for *_, c, phase, k in sorted(keyed):
+        sequences[k].append(Slot(c, phase))
+    schedule = Schedule(instance, tuple(chunks), tuple(tuple(sequence) for sequence in sequences), scheduler="milp")
+    return schedule.replace(makespan_ps=simulate(instance, schedule).makespan_ps)
+
+
+def _bound(instance: Instance, value_ps: int) -> Bound:
+    return Bound(value_ps, BoundKind.JOINT_MILP, BoundScope(Sizing.EQUAL, instance.num_chunks, instance.num_chunks))
+
+
+def _num_disjunctions(instance: Instance) -> int:
+    """Return the pairs of stages of different chunks on one dimension, over all dimensions."""
+    pairs_of_chunks = instance.num_chunks * (instance.num_chunks - 1) // 2
+    return len(instance.involved) * pairs_of_chunks * len(instance.phases) ** 2

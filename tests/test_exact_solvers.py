@@ -1,0 +1,194 @@
+"""CP-SAT, the MILP and brute force agree, and no bound is above what they find."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+from brute_force import BruteForce
+from themis_models.assignment import assignment_bound
+from themis_models.cp_sat.solver import solve_cp_sat
+from themis_models.fluid import fluid_bound
+from themis_models.milp.solver import solve_milp
+
+from themis_opt.bound import BoundScope, Sizing
+from themis_opt.certificate import certified_bound_ps
+from themis_opt.collective import Collective
+from themis_opt.critical_path import critical_path_bound
+from themis_opt.formats.network_file import load_network
+from themis_opt.instance import Instance, Occupancy
+from themis_opt.network import Algorithm, Dimension, Network, Topology
+from themis_opt.schedulers import get_scheduler
+from themis_opt.schedules import Status
+from themis_opt.simulator import simulate
+from themis_opt.solving import Progress, Solver, SolverParams
+from themis_opt.validation import validate
+
+SMALL = [(Collective.ALL_REDUCE, 2, 2)]
+ONE_PHASE = [
+    (collective, num_dims, num_chunks)
+    for collective in (Collective.REDUCE_SCATTER, Collective.ALL_GATHER)
+    for num_dims, num_chunks in ((2, 2), (2, 3), (2, 4), (3, 2), (3, 3))
+]
+OTHERS = [(Collective.ALL_TO_ALL, 3, 3), (Collective.ALL_REDUCE, 1, 3), (Collective.ALL_REDUCE, 3, 1)]
+SHAPES = SMALL * 6 + ONE_PHASE + OTHERS
+LARGER = [(Collective.ALL_REDUCE, 2, 3), (Collective.ALL_REDUCE, 3, 2)]
+
+
+def random_instance(shapes: list[tuple[Collective, int, int]], seed: int) -> Instance:
+    """An instance whose durations stay below a million picoseconds; some reduce slowly, some have idle dimensions."""
+    drawn = random.Random(seed)
+    collective, num_dims, num_chunks = shapes[seed % len(shapes)]
+    dimensions = []
+    for _ in range(num_dims):
+        bandwidth = Fraction(drawn.randint(1, 20) * 10**9, drawn.choice([1, 2, 3]))
+        dimensions.append(
+            Dimension(
+                drawn.choice(list(Topology)),
+                drawn.randint(2, 5),
+                bandwidth,
+                Fraction(drawn.choice([0, 0, drawn.randint(1, 20_000)])),
+                Algorithm.BRUCK,
+                reduction_bandwidth_Bps=drawn.choice([None, None, bandwidth * drawn.randint(1, 4)]),
+            )
+        )
+    if drawn.random() < 0.3:
+        dimensions.insert(drawn.randint(0, num_dims), Dimension(Topology.RING, 1, Fraction(1)))
+    subset = None
+    if drawn.random() < 0.2:
+        dimensions.append(Dimension(Topology.RING, 3, Fraction(1)))
+        subset = tuple(range(len(dimensions) - 1))
+    return Instance(
+        Network("random", tuple(dimensions)),
+        collective,
+        drawn.randint(num_chunks, 400),
+        num_chunks,
+        drawn.choice(list(Occupancy)),
+        subset,
+    )
+
+
+def random_certificate(instance: Instance, drawn: random.Random) -> tuple[Fraction, ...]:
+    parts = [drawn.randint(1, 9) if k in instance.involved else 0 for k in range(instance.network.num_dimensions)]
+    return tuple(Fraction(part, sum(parts)) for part in parts)
+
+
+def agree(instance: Instance, seed: int) -> None:
+    """Compare both solvers and every bound with brute force on one instance."""
+    optimum = BruteForce(instance).optimum_ps
+    params = SolverParams(60.0, 1, seed)
+    for solve in (solve_cp_sat, solve_milp):
+        result = solve(instance, params)
+        assert result.status is Status.OPTIMAL
+        assert result.schedule is not None
+        assert result.bound is not None
+        assert (result.schedule.makespan_ps, result.bound.value_ps) == (optimum, optimum)
+        assert simulate(instance, result.schedule).makespan_ps == optimum
+        assert validate(instance, result.schedule.replace(bound=result.bound)) == ()
+    scope = BoundScope(Sizing.EQUAL, instance.num_chunks, instance.num_chunks)
+    any_sizes = BoundScope(Sizing.FREE, instance.num_chunks, instance.num_chunks)
+    assert critical_path_bound(instance, scope).value_ps <= optimum
+    certificate = random_certificate(instance, random.Random(seed))
+    assert certified_bound_ps(instance, certificate, scope) <= optimum
+    assert certified_bound_ps(instance, certificate, any_sizes) <= optimum
+    fluid = fluid_bound(instance, scope, params)
+    assert fluid.certificate is not None
+    assert fluid.value_ps == certified_bound_ps(instance, fluid.certificate, scope) <= optimum
+    assignment = assignment_bound(instance, scope, params)
+    assert assignment is not None
+    assert assignment.value_ps <= optimum
+
+
+@pytest.mark.parametrize("seed", range(108))
+def test_solvers_and_brute_force_agree(seed: int) -> None:
+    agree(random_instance(SHAPES, seed), seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_solvers_and_brute_force_agree_on_larger_instances(seed: int) -> None:
+    agree(random_instance(LARGER, 1000 + seed), seed)
+
+
+TABLE_2 = (
+    "2d-sw-sw",
+    "3d-sw-sw-sw-homo",
+    "3d-sw-sw-sw-hetero",
+    "3d-fc-ring-sw",
+    "4d-ring-sw-sw-sw",
+    "4d-ring-fc-ring-sw",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("num_chunks", [1, 2, 3])
+@pytest.mark.parametrize("name", [*TABLE_2, *(f"{name}-artifact" for name in TABLE_2)])
+def test_cp_sat_proves_up_to_three_chunks(name: str, num_chunks: int) -> None:
+    instance = Instance(load_network(name), num_chunks=num_chunks)
+    result = solve_cp_sat(instance, SolverParams(60.0, 2))
+    assert result.status is Status.OPTIMAL
+
+
+@pytest.fixture
+def four_dimensions() -> Instance:
+    return Instance(load_network("4d-ring-sw-sw-sw"), num_chunks=8)
+
+
+@pytest.mark.parametrize("solve", [solve_cp_sat, solve_milp])
+def test_what_is_too_large_comes_back_as_the_best_hint(solve: Solver, four_dimensions: Instance) -> None:
+    instance = Instance(four_dimensions.network, num_chunks=512)
+    hints = tuple(get_scheduler(name)(instance) for name in ("themis-scf", "baseline"))
+    result = solve(instance, SolverParams(5.0, hints=hints))
+    assert result.schedule is not None
+    assert result.schedule.makespan_ps == min(hint.makespan_ps or 0 for hint in hints)
+    assert result.bound is None
+    assert result.status is Status.FEASIBLE
+    assert "too" in result.note
+
+
+def test_cp_sat_is_no_worse_than_its_hint_and_tells_of_progress(four_dimensions: Instance) -> None:
+    hint = get_scheduler("themis-scf")(four_dimensions)
+    told: list[Progress] = []
+    result = solve_cp_sat(four_dimensions, SolverParams(4.0, 2, hints=(hint,), on_progress=told.append))
+    assert result.schedule is not None
+    assert (result.schedule.makespan_ps or 0) <= (hint.makespan_ps or 0)
+    incumbents = [progress.incumbent for progress in told if progress.incumbent is not None]
+    assert all(validate(four_dimensions, incumbent) == () for incumbent in incumbents)
+    makespans = [incumbent.makespan_ps or 0 for incumbent in incumbents]
+    assert makespans == sorted(makespans, reverse=True)
+    bounds = [progress.bound.value_ps for progress in told if progress.bound is not None]
+    assert bounds == sorted(bounds)
+    assert all(bound <= (result.schedule.makespan_ps or 0) for bound in bounds)
+
+
+@pytest.mark.parametrize("solve", [solve_cp_sat, solve_milp])
+def test_one_worker_and_one_seed_give_one_schedule(solve: Callable[..., object]) -> None:
+    instance = random_instance(SMALL, 5)
+    assert solve(instance, SolverParams(60.0, 1, 7)) == solve(instance, SolverParams(60.0, 1, 7))
+
+
+def test_the_time_limit_covers_building(four_dimensions: Instance) -> None:
+    # Not a measurement of speed: a limit of 2 s must not turn into ten.
+    instance = Instance(four_dimensions.network, num_chunks=15)
+    started = time.monotonic()
+    solve_cp_sat(instance, SolverParams(2.0, 2))
+    assert time.monotonic() - started < 10
+
+
+def test_costs_that_all_round_to_zero() -> None:
+    network = Network("instant", (Dimension(Topology.RING, 2, Fraction(10**18)), Dimension(Topology.RING, 2, 10**18)))
+    instance = Instance(network, size_bytes=4, num_chunks=2)
+    for solve in (solve_cp_sat, solve_milp):
+        result = solve(instance, SolverParams(10.0))
+        assert result.schedule is not None
+        assert result.schedule.makespan_ps == 0
+
+
+def test_times_beyond_64_bits_are_left_to_the_heuristics() -> None:
+    network = Network("slow", (Dimension(Topology.RING, 2, Fraction(1, 10**6)),))
+    result = solve_cp_sat(Instance(network, size_bytes=10**9, num_chunks=2), SolverParams(10.0))
+    assert result.schedule is not None
+    assert "too long" in result.note
