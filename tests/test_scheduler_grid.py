@@ -11,7 +11,9 @@ from strategies import random_instance
 
 from themis_opt.collective import Collective
 from themis_opt.execution import execute
-from themis_opt.instance import Occupancy
+from themis_opt.formats.network_file import load_network
+from themis_opt.formats.shipped import shipped_networks
+from themis_opt.instance import Instance, Occupancy
 from themis_opt.schedulers import get_scheduler, scheduler_names
 from themis_opt.validation import check
 
@@ -41,3 +43,14 @@ def test_on_random_networks(name: str, collective: Collective) -> None:
             occupancy=occupancy,
         )
         check(instance, get_scheduler(name)(instance, seed=seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("network", shipped_networks())
+def test_on_shipped_networks(network: str) -> None:
+    """The whole grid: every scheduler, chunk count, collective and occupancy."""
+    shipped = load_network(network)
+    for num_chunks, collective, occupancy in product(CHUNK_COUNTS, Collective, Occupancy):
+        instance = Instance(shipped, collective, 100_000_007, num_chunks, occupancy)
+        for name in scheduler_names():
+            check(instance, get_scheduler(name)(instance))
