@@ -7,7 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import themis_opt
-from themis_opt.bound import Bound, BoundScope
+from themis_opt.bound import Bound, BoundScope, Sizing
+from themis_opt.choices import choose
+from themis_opt.chunking import make_chunking
 from themis_opt.instance import Instance
 from themis_opt.schedulers import get_scheduler
 from themis_opt.schedules import Schedule
@@ -19,7 +21,7 @@ from themis_opt.solving.registry import SOLVERS
 from themis_opt.solving.run import run_solver
 from themis_opt.validation import check
 
-DEFAULT_SOLVER = "cp-sat"
+DEFAULT_SOLVER = "auto"
 
 
 def schedule(instance: Instance, scheduler: str = "themis-scf", *, seed: int = 0) -> Schedule:
@@ -89,13 +91,18 @@ def solve(
     time_limit_s: float = DEFAULT_TIME_LIMIT_S,
     num_workers: int | None = None,
     seed: int = 0,
+    gap: float = 1e-4,
+    sizes: Sizing = Sizing.EQUAL,
+    max_chunks: int | None = None,
+    granularity_bytes: int | None = None,
+    min_chunk_bytes: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Schedule:
     """Return the best schedule found in the time limit, with its proven lower bound.
 
-    The schedule has exactly `instance.num_chunks` equal chunks, is simulated and validated, and is never worse than the
-    heuristics. Its status is ``optimal`` only if its makespan equals the bound. The solver runs in a process of its own
-    and is stopped at its limit; Ctrl-C stops it too and returns the best schedule so far.
+    Unless told otherwise the schedule has exactly `instance.num_chunks` equal chunks. It is simulated and validated,
+    and never worse than the heuristics. Its status is ``optimal`` only if its makespan equals the bound. The solver
+    runs in a process of its own and is stopped at its limit; Ctrl-C stops it too and returns the best schedule so far.
 
     Parameters
     ----------
@@ -109,16 +116,28 @@ def solve(
         Threads of the solver; default: the processors this process may use.
     seed
         The solver's source of randomness.
+    gap
+        Stop at a makespan of at most ``1 + gap`` times the bound.
+    sizes
+        ``"free"`` lets the solver choose the chunks' sizes.
+    max_chunks
+        Let the solver choose the number of chunks, from 1 to this.
+    granularity_bytes
+        Free sizes are whole multiples of it; default: four bytes for every NPU.
+    min_chunk_bytes
+        Least free size; default: the granularity.
     on_progress
         Called with every better schedule and bound.
 
     Raises
     ------
     InputError
-        When there is no such solver or a parameter is out of range.
+        When there is no such solver, a parameter is out of range, or the solver cannot choose what it is asked to.
     """
     SOLVERS.require(solver)
-    params = SolverParams(time_limit_s, num_workers or usable_processors(), seed)
+    sizing = choose(Sizing, sizes, "sizes")
+    chunking = make_chunking(instance, sizing, max_chunks, granularity_bytes, min_chunk_bytes)
+    params = SolverParams(time_limit_s, num_workers or usable_processors(), seed, chunking=chunking, gap=gap)
     if on_progress is not None:
         params = replace(params, on_progress=on_progress)
     with SolverProcess(solver) as process:

@@ -10,6 +10,7 @@ from functools import cached_property
 from themis_opt import metrics
 from themis_opt.api import schedule as make_schedule
 from themis_opt.bound import Bound, BoundScope
+from themis_opt.chunking import ChunkingChoice
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule, Status
 from themis_opt.simulator import Timeline, simulate
@@ -18,7 +19,10 @@ from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.run import Outcome, run_solver
 
-DEFAULT_SCHEDULERS = ("baseline", "themis-fifo", "themis-scf")
+THEMIS_BEST = "themis-best"
+"""The name of the row with Themis at its own best number of chunks."""
+
+DEFAULT_SCHEDULERS = ("baseline", "themis-fifo", "themis-scf", THEMIS_BEST)
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Row:
         Seconds it took to make.
     note
         A sentence for the user, or nothing.
+    bound_any
+        Where the number of chunks was free: a bound for all numbers allowed.
     """
 
     name: str
@@ -44,6 +50,7 @@ class Row:
     baseline_ps: int
     wall_s: float
     note: str = ""
+    bound_any: Bound | None = None
 
     @property
     def makespan_ps(self) -> int:
@@ -62,6 +69,13 @@ class Row:
         if self.makespan_ps == self.bound.value_ps:
             return 0.0
         return self.makespan_ps / self.bound.value_ps - 1 if self.bound.value_ps else float("inf")
+
+    @property
+    def gap_any(self) -> float | None:
+        """``makespan / bound - 1`` with the bound for all numbers of chunks allowed, where that number was free."""
+        if self.bound_any is None or not self.bound_any.value_ps:
+            return None
+        return self.makespan_ps / self.bound_any.value_ps - 1
 
     @property
     def speedup(self) -> float:
@@ -107,6 +121,7 @@ def compare(
     schedulers: Sequence[str] = DEFAULT_SCHEDULERS,
     solver: str | None = None,
     params: SolverParams | None = None,
+    choices: Mapping[str, ChunkingChoice] | None = None,
     own_schedules: Mapping[str, Schedule] | None = None,
 ) -> Iterator[Run]:
     """Yield a run for every instance: the schedulers, matching schedules of one's own, and the solver.
@@ -116,29 +131,39 @@ def compare(
     instances
         The instances.
     schedulers
-        Names of schedulers, in the order wanted.
+        Names of schedulers, in the order wanted; `THEMIS_BEST` may be among them.
     solver
         The name of a solver, or ``None`` for heuristics and quick bounds alone.
     params
         The solver's limits and seed; the seed also goes to the schedulers.
+    choices
+        What the solver may choose about the chunks, by the name of its row; default: nothing, one row named after it.
     own_schedules
         Valid schedules by the name of their row; one joins the runs of the same problem, whatever its chunks.
 
     Raises
     ------
     InputError
-        When there is no such scheduler or solver.
+        When there is no such scheduler or solver, or it cannot choose what it is asked to.
     """
     params = params or SolverParams()
+    own_schedules = own_schedules or {}
     if solver is None:
         for instance in instances:
-            yield _run(instance, schedulers, own_schedules or {}, params, None)
+            yield _run(instance, schedulers, own_schedules, params, {})
         return
+    choices = choices or {solver: ChunkingChoice()}
     with SolverProcess(solver) as process:
         for instance in instances:
-            outcome = run_solver(instance, process, solver, params)
-            yield _run(instance, schedulers, own_schedules or {}, params, outcome)
-            if outcome.interruption is not None:
+            outcomes: dict[str, Outcome] = {}
+            for row, choice in choices.items():
+                chosen = replace(params, chunking=choice.on(instance))
+                outcomes[row] = run_solver(instance, process, solver, chosen)
+                if outcomes[row].interruption is not None:
+                    break
+            run = _run(instance, schedulers, own_schedules, params, outcomes)
+            yield run
+            if run.interruption is not None:
                 return
 
 
@@ -157,29 +182,39 @@ def _run(
     schedulers: Sequence[str],
     own_schedules: Mapping[str, Schedule],
     params: SolverParams,
-    outcome: Outcome | None,
+    outcomes: Mapping[str, Outcome],
 ) -> Run:
     scope = equal_chunks_scope(instance)
-    bounds = {scope: best_bound(quick_bounds(instance, scope)) if outcome is None else _bound_of(outcome)}
+    bounds = {scope: best_bound(quick_bounds(instance, scope))}
+    for outcome in outcomes.values():
+        bound = outcome.schedule.bound
+        if bound is not None:
+            bounds[bound.scope] = best_bound([bound, bounds.get(bound.scope, bound)])
     baseline_ps = make_schedule(instance, "baseline").makespan_ps or 0
     rows = []
     for name in schedulers:
         started = time.perf_counter()
-        made = make_schedule(instance, name, seed=params.seed)
+        made = _themis_best(instance) if name == THEMIS_BEST else make_schedule(instance, name, seed=params.seed)
         wall_s = time.perf_counter() - started
         rows.append(Row(name, _with_bound(instance, made, bounds), baseline_ps, wall_s))
     for name, own in own_schedules.items():
         if same_problem(own.instance, instance):
             rows.append(Row(name, _with_bound(instance, own, bounds), baseline_ps, 0.0))
-    if outcome is not None:
-        solved = outcome.schedule
-        rows.append(Row(solved.scheduler, solved, baseline_ps, outcome.wall_s, outcome.note))
-    return Run(instance, bounds[scope], tuple(rows), None if outcome is None else outcome.interruption)
+    for name, outcome in outcomes.items():
+        rows.append(Row(name, outcome.schedule, baseline_ps, outcome.wall_s, outcome.note, outcome.bound_any))
+    interruptions = [outcome.interruption for outcome in outcomes.values() if outcome.interruption is not None]
+    return Run(instance, bounds[scope], tuple(rows), interruptions[0] if interruptions else None)
 
 
-def _bound_of(outcome: Outcome) -> Bound:
-    assert outcome.schedule.bound is not None
-    return outcome.schedule.bound
+def _themis_best(instance: Instance) -> Schedule:
+    """Return the shortest schedule of Themis, fifo or scf, over 1, 2, 4 … 512 equal chunks."""
+    counts = [2**power for power in range(10) if 2**power <= instance.size_bytes]
+    made = [
+        make_schedule(replace(instance, num_chunks=count), name)
+        for count in counts
+        for name in ("themis-fifo", "themis-scf")
+    ]
+    return min(made, key=lambda schedule: schedule.makespan_ps or 0)
 
 
 def _with_bound(instance: Instance, schedule: Schedule, bounds: dict[BoundScope, Bound]) -> Schedule:

@@ -74,6 +74,7 @@ def _result(row: Row) -> dict[str, Any]:
         "busbw_Bps": metrics.busbw_Bps(instance, row.makespan_ps),
         "speedup": row.speedup,
         "gap": row.gap if row.gap != float("inf") else None,
+        **({"bound_any_ps": row.bound_any.value_ps, "gap_any": row.gap_any} if row.bound_any is not None else {}),
         "wall_s": round(row.wall_s, 6),
         "per_dimension": dimension_figures(row),
         **({"note": row.note} if row.note else {}),

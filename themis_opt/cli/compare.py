@@ -7,13 +7,24 @@ from typing import Any
 
 import click
 
+from themis_opt.bound import Sizing
+from themis_opt.chunking import ChunkingChoice
 from themis_opt.cli.exits import Exit, exit_code
-from themis_opt.cli.options import Overrides, instance_options, overrides_from, read_argument, solver_options
+from themis_opt.cli.options import (
+    DEFAULT_MAX_CHUNKS,
+    Overrides,
+    choice_from,
+    chunking_options,
+    instance_options,
+    overrides_from,
+    read_argument,
+    solver_options,
+)
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule
 
-_DEFAULT = "baseline,themis-fifo,themis-scf"
+_DEFAULT = "baseline,themis-fifo,themis-scf,themis-best"
 
 
 @click.command("compare")
@@ -21,6 +32,7 @@ _DEFAULT = "baseline,themis-fifo,themis-scf"
 @instance_options
 @click.option("--schedulers", default=_DEFAULT, show_default=True, help="Names, or 'all'.")
 @solver_options
+@chunking_options
 @click.option("--json", "json_path", metavar="FILE|-", help="Also write everything as JSON.")
 def command(
     instances: tuple[str, ...],
@@ -29,6 +41,7 @@ def command(
     time_limit: float,
     seed: int,
     workers: int | None,
+    gap: float,
     json_path: str | None,
     **options: Any,
 ) -> None:
@@ -36,25 +49,32 @@ def command(
 
     INSTANCE is an instance or network file, or a shipped name; several values of an option, separated by commas, make
     a cross product. A schedule file among them becomes a row beside ours. --solver none compares heuristics alone.
+    Row themis-best is Themis at its own best number of chunks. The solver 'auto' has two rows, unless --sizes or
+    --chunks auto say what it may choose: auto-equal with the instance's equal chunks, auto with up to 16 of any size.
     """
     from themis_opt.api import usable_processors
-    from themis_opt.comparison import compare
+    from themis_opt.comparison import THEMIS_BEST, compare
     from themis_opt.comparison_document import comparison_text
     from themis_opt.formats.atomic import check_writable, write_text
     from themis_opt.schedulers.registry import SCHEDULERS
     from themis_opt.solving.protocol import SolverParams
     from themis_opt.solving.registry import SOLVERS
 
-    names = list(SCHEDULERS.names()) if schedulers == "all" else [name.strip() for name in schedulers.split(",")]
+    names = [name.strip() for name in schedulers.split(",")]
+    if schedulers == "all":
+        names = [*SCHEDULERS.names(), THEMIS_BEST]
     for name in names:
-        SCHEDULERS.require(name)
+        if name != THEMIS_BEST:
+            SCHEDULERS.require(name)
     chosen = None if solver == "none" else solver
     if chosen is not None:
         SOLVERS.require(chosen)
     if json_path is not None:
         check_writable(json_path)
-    problems, own = _read(instances, overrides_from(options))
-    params = SolverParams(time_limit, workers or usable_processors(), seed)
+    overrides = overrides_from(options)
+    choices = _rows(chosen, choice_from(options, overrides))
+    problems, own = _read(instances, overrides)
+    params = SolverParams(time_limit, workers or usable_processors(), seed, gap=gap)
     runs = []
     from themis_opt.cli.progress import progress_line
 
@@ -65,7 +85,9 @@ def command(
         out = console()
     with progress_line(f"{chosen or 'heuristics'}") as show:
         listening = replace(params, on_progress=show)
-        for run in compare(problems, schedulers=names, solver=chosen, params=listening, own_schedules=own):
+        for run in compare(
+            problems, schedulers=names, solver=chosen, params=listening, choices=choices, own_schedules=own
+        ):
             runs.append(run)
             if not quiet:
                 if len(runs) > 1:
@@ -80,11 +102,21 @@ def command(
             "schedulers": names,
             "solver": solver,
             "time_limit_s": time_limit,
+            "gap": gap,
             "workers": params.num_workers,
         }
         write_text(json_path, comparison_text(runs, told, seed))
     if runs and runs[-1].interruption is not None:
         raise Exit(exit_code(runs[-1].interruption))
+
+
+def _rows(solver: str | None, choice: ChunkingChoice | None) -> dict[str, ChunkingChoice]:
+    """Return what the solver may choose, for each of its rows."""
+    if solver is None:
+        return {}
+    if choice is not None or solver != "auto":
+        return {solver: choice or ChunkingChoice()}
+    return {"auto-equal": ChunkingChoice(), "auto": ChunkingChoice(Sizing.FREE, DEFAULT_MAX_CHUNKS)}
 
 
 def _read(arguments: tuple[str, ...], overrides: Overrides) -> tuple[list[Instance], dict[str, Schedule]]:

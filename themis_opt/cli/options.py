@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
+from themis_opt.bound import Sizing
 from themis_opt.choices import choose
+from themis_opt.chunking import ChunkingChoice
 from themis_opt.collective import Collective
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance, Occupancy
@@ -29,6 +31,7 @@ class Overrides:
     chunks: tuple[int, ...] = ()
     occupancies: tuple[Occupancy, ...] = ()
     dimensions: tuple[tuple[int, ...], ...] = ()
+    max_chunks: int | None = None
 
     def apply(self, instance: Instance) -> list[Instance]:
         """Return the instances that the options make of one."""
@@ -55,7 +58,7 @@ def instance_options(command: Command) -> Command:
         [
             click.option("--collective", callback=_many(_collective), help="all-reduce, reduce-scatter, ..."),
             click.option("--size", callback=_many(parse_size), help="Bytes per NPU, such as 100MB."),
-            click.option("--chunks", callback=_many(_count), help="Number of equal chunks."),
+            click.option("--chunks", callback=_chunks, help="Number of chunks; auto[:MAX] lets the solver choose."),
             click.option("--occupancy", callback=_many(_occupancy), help="exclusive or pipelined."),
             click.option(
                 "--dimensions",
@@ -71,15 +74,17 @@ def instance_options(command: Command) -> Command:
 
 def overrides_from(options: dict[str, Any]) -> Overrides:
     """Take the instance options out of a verb's keyword arguments."""
-    names = ("collective", "size", "chunks", "occupancy", "dimensions")
-    return Overrides(*(options.pop(name) for name in names))
+    counts, max_chunks = options.pop("chunks")
+    names = ("collective", "size", "occupancy", "dimensions")
+    collective, size, occupancy, dimensions = (options.pop(name) for name in names)
+    return Overrides(collective, size, counts, occupancy, dimensions, max_chunks)
 
 
 def solver_options(command: Command) -> Command:
     """Add the options that choose and limit a solver."""
     for option in reversed(
         [
-            click.option("--solver", default="cp-sat", show_default=True, help="A solver's name."),
+            click.option("--solver", default="auto", show_default=True, help="A solver's name."),
             click.option(
                 "--time-limit",
                 default="10s",
@@ -93,6 +98,42 @@ def solver_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def chunking_options(command: Command) -> Command:
+    """Add the options on what a solver may choose about the chunks, and on when it may stop."""
+    for option in reversed(
+        [
+            click.option("--sizes", callback=_sizing, help="equal or free chunk sizes.  [default: equal]"),
+            click.option("--granularity", callback=_bytes, help="Free sizes are multiples.  [default: NPUs x 4 B]"),
+            click.option("--min-chunk", callback=_bytes, help="Least free size.  [default: the granularity]"),
+            click.option("--gap", default="0.01%", show_default=True, callback=_gap, help="Stop so near the bound."),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def choice_from(options: dict[str, Any], overrides: Overrides) -> ChunkingChoice | None:
+    """Take the chunking options out of a verb's keyword arguments; ``None`` when nothing may be chosen."""
+    sizing, granule, least = options.pop("sizes"), options.pop("granularity"), options.pop("min_chunk")
+    if sizing is not Sizing.FREE and (granule is not None or least is not None):
+        raise InputError("--granularity and --min-chunk are for --sizes free")
+    if sizing is None and overrides.max_chunks is None:
+        return None
+    return ChunkingChoice(sizing or Sizing.EQUAL, overrides.max_chunks, granule, least)
+
+
+def require_fixed_count(overrides: Overrides) -> None:
+    """Raise when ``--chunks auto`` is given to a verb that chooses nothing.
+
+    Raises
+    ------
+    InputError
+        Naming the verbs that do.
+    """
+    if overrides.max_chunks is not None:
+        raise InputError("--chunks auto is for solve and compare; name a number of chunks here")
 
 
 def read_argument(name: str) -> Instance | Schedule:
@@ -127,6 +168,7 @@ def read_instance(name: str, overrides: Overrides) -> Instance:
     """
     from themis_opt.formats.instance_file import load_instance
 
+    require_fixed_count(overrides)
     instances = overrides.apply(load_instance(name))
     if len(instances) != 1:
         raise InputError(f"the options make {len(instances)} instances of {name}; this verb takes one value of each")
@@ -162,6 +204,39 @@ def _collective(text: str) -> Collective:
 
 def _occupancy(text: str) -> Occupancy:
     return choose(Occupancy, text, "occupancy")
+
+
+DEFAULT_MAX_CHUNKS = 16
+"""How many chunks ``--chunks auto`` may choose at most."""
+
+
+def _chunks(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[tuple[int, ...], int | None]:
+    """Return the numbers of chunks, and the largest number where it may be chosen."""
+    word, _, limit = (value or "").partition(":")
+    if word == "auto":
+        return (), DEFAULT_MAX_CHUNKS if not limit and ":" not in (value or "") else _told(param, _count, limit)
+    return _many(_count)(ctx, param, value), None
+
+
+def _sizing(ctx: click.Context, param: click.Parameter, value: str | None) -> Sizing | None:
+    return None if value is None else choose(Sizing, value, "--sizes")
+
+
+def _bytes(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    return None if value is None else _told(param, parse_size, value)
+
+
+def _gap(ctx: click.Context, param: click.Parameter, value: str) -> float:
+    """Return a gap given as a percentage (``0.1%``) or a plain fraction (``0.001``)."""
+    text = value.strip()
+    number = text.removesuffix("%")
+    try:
+        gap = float(number) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise InputError(f"--gap: {value!r} is not a gap; write it as 0.1% or 0.001") from None
+    if not 0 <= gap < 100:
+        raise InputError(f"--gap: {value!r} is not allowed; it must not be negative, and below 10000%")
+    return gap
 
 
 def _count(text: str) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from themis_opt.cli.options import instance_options, overrides_from, read_argument
+from themis_opt.cli.options import instance_options, overrides_from, read_argument, require_fixed_count
 
 
 @click.command("simulate")
@@ -57,6 +57,7 @@ def command(
             )
         schedule = thing
     else:
+        require_fixed_count(overrides)
         instances = overrides.apply(thing)
         if len(instances) != 1:
             raise InputError(f"the options make {len(instances)} instances of {argument}; simulate takes one")

@@ -7,14 +7,23 @@ from typing import Any
 
 import click
 
+from themis_opt.chunking import ChunkingChoice
 from themis_opt.cli.exits import Exit, exit_code
-from themis_opt.cli.options import instance_options, overrides_from, read_instance, solver_options
+from themis_opt.cli.options import (
+    choice_from,
+    chunking_options,
+    instance_options,
+    overrides_from,
+    read_instance,
+    solver_options,
+)
 
 
 @click.command("solve")
 @click.argument("instance", metavar="INSTANCE")
 @instance_options
 @solver_options
+@chunking_options
 @click.option("-o", "--output", metavar="FILE|-", help="Write the schedule.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the figures as JSON.")
 def command(
@@ -23,11 +32,14 @@ def command(
     time_limit: float,
     seed: int,
     workers: int | None,
+    gap: float,
     output: str | None,
     json_path: str | None,
     **options: Any,
 ) -> None:
     """Find the best schedule of INSTANCE in the time limit, and prove how good it is.
+
+    --sizes free lets the solver 'auto' choose the chunks' sizes, --chunks auto:MAX their number, too.
 
     Ctrl-C stops the search and keeps the best schedule so far.
     """
@@ -47,15 +59,24 @@ def command(
     for path in (output, json_path):
         if path is not None:
             check_writable(path)
-    problem = read_instance(instance, overrides_from(options))
-    params = SolverParams(time_limit, workers or usable_processors(), seed)
+    overrides = overrides_from(options)
+    choice = choice_from(options, overrides) or ChunkingChoice()
+    problem = read_instance(instance, replace(overrides, max_chunks=None))
+    params = SolverParams(time_limit, workers or usable_processors(), seed, gap=gap)
     with progress_line(solver) as show:
-        (run,) = compare([problem], schedulers=(), solver=solver, params=replace(params, on_progress=show))
+        listening = replace(params, on_progress=show)
+        (run,) = compare([problem], schedulers=(), solver=solver, params=listening, choices={solver: choice})
     row = run.rows[-1]
     if output is not None:
         write_text(output, schedule_text(row.schedule))
     if json_path is not None:
-        told = {"instances": [instance], "solver": solver, "time_limit_s": time_limit, "workers": params.num_workers}
+        told = {
+            "instances": [instance],
+            "solver": solver,
+            "time_limit_s": time_limit,
+            "gap": gap,
+            "workers": params.num_workers,
+        }
         write_text(json_path, comparison_text([run], told, seed))
     if "-" not in (output, json_path):
         from themis_opt.cli.tables import console, dimension_table, print_run

@@ -52,6 +52,10 @@ def print_run(out: Console, run: Run) -> None:
     out.print(rows_table(run.rows))
     out.print(f"bound {describe_bound(run.bound)}", soft_wrap=True)
     out.print(f"ideal {format_time(run.ideal_ps)} (every dimension busy all the time, no latency)", soft_wrap=True)
+    for row in run.rows:
+        if row.bound_any is not None:
+            gap_any = format_gap(row.gap_any or 0.0)
+            out.print(f"{row.name}: at most {gap_any} above {describe_bound(row.bound_any)}", soft_wrap=True)
     own = [row.name for row in run.rows if row.bound.scope != run.bound.scope]
     if own:
         out.print(f"gap of {', '.join(own)}: to the bound for its own chunk sizes and count", soft_wrap=True)
@@ -166,7 +170,7 @@ def format_gap(gap: float) -> str:
     """Return a gap as a percentage; exactly 0 is told apart from almost 0."""
     if gap == 0:
         return "0 %"
-    return f"{gap:.2%}" if gap >= 0.0001 else f"{gap:.0e}".replace("e-0", "e-")
+    return f"{gap:.2%}" if gap >= 0.0001 else f"{gap:.4%}" if gap >= 1e-6 else "<0.0001%"
 
 
 def shorten(text: str, width: int) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from themis_opt.bound import Bound, BoundScope, Sizing
+from themis_opt.chunking import Chunking
 from themis_opt.critical_path import critical_path_bound
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule
@@ -48,3 +49,34 @@ def best_bound(bounds: Iterable[Bound]) -> Bound:
     if certified is None or best.certificate is not None:
         return best
     return Bound(best.value_ps, best.kind, best.scope, certified.certificate, certified.certified_ps)
+
+
+def bound_over_counts(instance: Instance, chunking: Chunking, bound_for: Callable[[int], Bound]) -> Bound:
+    """Return a bound for every number of chunks allowed: the least of the bounds for exactly c chunks.
+
+    With few chunks the critical path is what counts, with more the fluid bound. For chunks of any size the latter is
+    concave in the number of chunks, so from where it overtakes the critical path its least value is at an end.
+
+    Parameters
+    ----------
+    instance
+        The problem.
+    chunking
+        The numbers allowed.
+    bound_for
+        The best known bound for exactly so many chunks.
+    """
+    whole = BoundScope(chunking.sizing, chunking.min_chunks, chunking.max_chunks)
+    least: Bound | None = None
+    for num_chunks in range(chunking.min_chunks, chunking.max_chunks + 1):
+        any_sizes = BoundScope(Sizing.FREE, num_chunks, num_chunks)
+        fluid, path = quick_bounds(instance, any_sizes)
+        if fluid.value_ps >= path.value_ps:
+            last = quick_bounds(instance, BoundScope(Sizing.FREE, chunking.max_chunks, chunking.max_chunks))[0]
+            rest = min(fluid, last, key=lambda bound: bound.value_ps)
+            least = rest if least is None else min(least, rest, key=lambda bound: bound.value_ps)
+            break
+        here = bound_for(num_chunks)
+        least = here if least is None else min(least, here, key=lambda bound: bound.value_ps)
+    assert least is not None
+    return Bound(least.value_ps, least.kind, whole)

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from themis_opt.bound import Bound, BoundScope, Sizing
+from themis_opt.chunking import Chunking
 from themis_opt.formats.documents import InstanceDocument
 from themis_opt.formats.instance_file import instance_document, instance_from_document
 from themis_opt.formats.schedule_file import schedule_document, schedule_from_data
@@ -32,6 +33,8 @@ def params_message(params: SolverParams) -> dict[str, Any]:
         "seed": params.seed,
         "hints": [schedule_document(hint) for hint in params.hints],
         "bound": bound_message(params.bound),
+        "chunking": None if params.chunking is None else msgspec.to_builtins(params.chunking),
+        "gap": params.gap,
     }
 
 
@@ -39,7 +42,13 @@ def params_from(data: Mapping[str, Any]) -> SolverParams:
     """Return the parameters in a message."""
     hints = tuple(schedule_from(hint) for hint in data["hints"])
     return SolverParams(
-        data["time_limit_s"], data["num_workers"], data["seed"], tuple(filter(None, hints)), bound_from(data["bound"])
+        data["time_limit_s"],
+        data["num_workers"],
+        data["seed"],
+        tuple(filter(None, hints)),
+        bound_from(data["bound"]),
+        None if data["chunking"] is None else msgspec.convert(data["chunking"], Chunking),
+        data["gap"],
     )
 
 

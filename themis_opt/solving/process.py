@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from themis_opt.bound import Bound, BoundScope
-from themis_opt.errors import SolverError
+from themis_opt.errors import InputError, SolverError
 from themis_opt.instance import Instance
 from themis_opt.solving import messages
 from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
@@ -163,6 +163,8 @@ class SolverProcess:
                 return None
             if message["event"] == "progress":
                 on_progress(messages.progress_from(message["progress"]))
+            elif message["event"] == "bad input":
+                raise InputError(message["message"])
             elif message["event"] == "error":
                 raise SolverError(f"solver {self._solver!r} failed: {message['message']}")
             else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from themis_opt.bound import Bound, BoundScope
+from themis_opt.chunking import Chunking
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule, Status
@@ -53,6 +54,10 @@ class SolverParams:
         Schedules already known, best first, equal chunks; a solver starts from them.
     bound
         The best bound already proven for the instance, if any.
+    chunking
+        Which sizes and numbers of chunks may be chosen; ``None`` means exactly the instance's number of equal chunks.
+    gap
+        It may stop at a schedule whose makespan is at most ``1 + gap`` times a proven bound.
     on_progress
         Called with every improvement; may be called from another thread.
     """
@@ -62,6 +67,8 @@ class SolverParams:
     seed: int = 0
     hints: tuple[Schedule, ...] = ()
     bound: Bound | None = None
+    chunking: Chunking | None = None
+    gap: float = 0.0
     on_progress: Callable[[Progress], None] = field(default=_ignore, compare=False)
 
     def __post_init__(self) -> None:
@@ -69,6 +76,22 @@ class SolverParams:
             raise InputError(f"time limit is {self.time_limit_s:g} s; it must be above zero and below 10^9 s")
         if not 1 <= self.num_workers <= 1024:
             raise InputError(f"workers is {self.num_workers}; allowed are 1 to 1024")
+        if not 0 <= self.gap < 10**6:
+            raise InputError(f"gap is {self.gap:g}; it must not be negative")
+
+    def require_plain_chunks(self, solver: str) -> None:
+        """Raise unless a fixed number of equal chunks is asked for: what solvers for that alone call first.
+
+        Raises
+        ------
+        InputError
+            Naming a solver that can choose.
+        """
+        if self.chunking is not None and not self.chunking.is_plain:
+            raise InputError(
+                f"solver {solver!r} schedules a fixed number of equal chunks; "
+                "for free sizes or a free number of chunks use the solver 'auto'"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +124,11 @@ class Solver(Protocol):
     """
 
     def __call__(self, instance: Instance, params: SolverParams) -> SolverResult:
-        """Return the best schedule found for `instance` with equal chunks, and a bound, within the time limit."""
+        """Return the best schedule found for `instance` and a bound, within the time limit.
+
+        Without `SolverParams.chunking` it has exactly `instance.num_chunks` equal chunks; a solver that cannot choose
+        calls `SolverParams.require_plain_chunks` first.
+        """
         ...
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from themis_opt.errors import ThemisError
+from themis_opt.errors import InputError, ThemisError
 from themis_opt.solving import messages
 from themis_opt.solving.protocol import Progress
 from themis_opt.solving.registry import BOUNDS, SOLVERS
@@ -69,6 +69,8 @@ def _serve(request: Mapping[str, Any], channel: Channel) -> None:
     serve: dict[str, Callable[[Mapping[str, Any], Channel], None]] = {"solve": _solve, "bound": _bound}
     try:
         serve[request["request"]](request, channel)
+    except InputError as error:
+        channel.send("bad input", message=str(error))
     except ThemisError as error:
         channel.send("error", message=str(error))
     except MemoryError:

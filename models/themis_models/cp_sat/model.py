@@ -10,10 +10,11 @@ schedule that is already known, since a longer one is of no use.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from ortools.sat.python import cp_model
 
-from themis_opt.collective import Phase
+from themis_opt.collective import Collective, Phase
 from themis_opt.cost import CostModel, StageCost
 from themis_opt.instance import Instance, Occupancy
 from themis_opt.lattice import Arc, OrderLattice, Vertex
@@ -96,6 +97,7 @@ class JointModel:
         self._add_detours()
         self._add_heads_and_tails()
         self._add_chunk_symmetry()
+        self._add_time_symmetry()
 
     def _add_orders(self) -> None:
         r"""Require that each chunk's arcs in a phase are one path through the lattice, once over each dimension.
@@ -205,8 +207,7 @@ class JointModel:
         if self._num_dims < 2 or not self.instance.collective.has_free_orders:
             return
         first_phase, last_phase = self.instance.phases[0], self.instance.phases[-1]
-        firsts = [arc for arc in self.lattice.arcs[first_phase] if not arc.visited]
-        lasts = [arc for arc in self.lattice.arcs[last_phase] if len(arc.visited) == self._num_dims - 1]
+        firsts, lasts = self._first_arcs(), self._last_arcs()
         chunks = range(len(self._sizes))
         for k in self.instance.involved:
             head = self.model.new_int_var(0, self._horizon, f"head_{k}")
@@ -229,18 +230,59 @@ class JointModel:
             self.model.add(tail + self._latency_after(k) + fastest_last - fastest_last * ends_here <= self.makespan)
 
     def _add_chunk_symmetry(self) -> None:
-        """Require that chunks of the same size stand in the order of their first dimension (or start): (J9)."""
-        free_orders = self.instance.collective.has_free_orders
+        r"""Require that chunks of the same size stand in the order of their first dimension, then of their start on it.
+
+        .. math::
+
+            Σ_k k·x_{c,(∅,k)} ≤ Σ_k k·x_{c+1,(∅,k)}, \qquad
+            x_{c,(∅,k)} = x_{c+1,(∅,k)} = 1 ⟹ s_{c,k} ≤ s_{c+1,k}                                               (J9)
+        """
+        phase = self.instance.phases[0]
         for c in range(len(self._sizes) - 1):
             if self._sizes[c] == self._sizes[c + 1]:
-                if free_orders:
-                    self.model.add(self._first_dimension(c) <= self._first_dimension(c + 1))
-                else:
-                    self.model.add(self.levels[c, 0] <= self.levels[c + 1, 0])
+                self.model.add(self._first_dimension(c) <= self._first_dimension(c + 1))
+                for arc in self._first_arcs():
+                    start, next_start = (self.starts[chunk, phase, arc.dimension] for chunk in (c, c + 1))
+                    both = (self.arcs[c, arc], self.arcs[c + 1, arc])
+                    self.model.add(start <= next_start).only_enforce_if(*both)
+
+    def _add_time_symmetry(self) -> None:
+        r"""Require, of a schedule and the same one read backwards, the one whose chunks start on later dimensions.
+
+        .. math::
+
+            Σ_c Σ_k k·x_{c,(∅,k)} ≥ Σ_c Σ_k k·x_{c,(all∖k,k)}                                                  (J10)
+        """
+        if self.is_reversible:
+            chunks = range(len(self._sizes))
+            starts = sum(self._first_dimension(c) for c in chunks)
+            self.model.add(
+                starts >= sum(arc.dimension * self.arcs[c, arc] for c in chunks for arc in self._last_arcs())
+            )
+
+    @cached_property
+    def is_reversible(self) -> bool:
+        """Whether a schedule read backwards is one as well: both phases, and each stage as long as its mirror image."""
+        if self.instance.collective is not Collective.ALL_REDUCE:
+            return False
+        everything = frozenset(self.instance.involved)
+        return all(
+            self.stage_cost(c, arc)[1:]
+            == self.stage_cost(c, Arc(Phase.ALL_GATHER, everything - arc.target, arc.dimension))[1:]
+            for c in {len(self._sizes) - 1, 0}
+            for arc in self.lattice.arcs[Phase.REDUCE_SCATTER]
+        )
 
     def _first_dimension(self, chunk: int) -> cp_model.LinearExpr:
-        arcs = self.lattice.arcs[self.instance.phases[0]]
-        return sum(arc.dimension * self.arcs[chunk, arc] for arc in arcs if not arc.visited)  # type: ignore[return-value]
+        return sum(arc.dimension * self.arcs[chunk, arc] for arc in self._first_arcs())  # type: ignore[return-value]
+
+    def _first_arcs(self) -> list[Arc]:
+        """Return the arcs on which a chunk can start."""
+        return [arc for arc in self.lattice.arcs[self.instance.phases[0]] if not arc.visited]
+
+    def _last_arcs(self) -> list[Arc]:
+        """Return the arcs on which a chunk can end."""
+        return [arc for arc in self.lattice.arcs[self.instance.phases[-1]] if len(arc.visited) == self._num_dims - 1]
 
     def _any(self, literals: list[cp_model.IntVar]) -> cp_model.IntVar:
         """Return a Boolean that is true exactly when one of the literals is."""

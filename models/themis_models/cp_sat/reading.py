@@ -14,11 +14,14 @@ from themis_opt.simulator import simulate
 
 
 def add_hint(joint: JointModel, schedule: Schedule) -> None:
-    """Hint the values a schedule of equal chunks gives to all arcs, starts, holds and levels.
+    """Hint the values a schedule of equal chunks gives to arcs, starts, holds and levels.
 
-    Its chunks are matched to the model's of the same size in the order that the model's symmetry breaking wants.
+    It is read in the direction of time that (J10) wants, its chunks matched to the model's of the same size in the
+    order that (J9) wants.
     """
     instance = joint.instance
+    if joint.is_reversible and _lateness(schedule) < 0:
+        schedule = reversed_in_time(schedule)
     timeline = simulate(instance, schedule)
     first_phase = instance.phases[0]
     by_size = sorted(
@@ -41,6 +44,26 @@ def add_hint(joint: JointModel, schedule: Schedule) -> None:
         end = int(timeline.starts[source][stage - 1]) + timeline.table.costs[source][stage - 1].duration_ps
         joint.model.add_hint(joint.levels[chunk, stage], end)
     joint.model.add_hint(joint.makespan, timeline.makespan_ps)
+
+
+def reversed_in_time(schedule: Schedule) -> Schedule:
+    """Return an All-Reduce schedule read backwards: what was gathered last is reduced first."""
+    opposite = {Phase.REDUCE_SCATTER: Phase.ALL_GATHER, Phase.ALL_GATHER: Phase.REDUCE_SCATTER}
+    chunks = tuple(
+        Chunk(chunk.size_bytes, (chunk.ag_order or ())[::-1], (chunk.rs_order or ())[::-1]) for chunk in schedule.chunks
+    )
+    sequences = tuple(
+        tuple(Slot(c, opposite[phase]) for c, phase in reversed(sequence)) for sequence in schedule.sequences
+    )
+    return schedule.replace(chunks=chunks, sequences=sequences, makespan_ps=None, stages=None)
+
+
+def _lateness(schedule: Schedule) -> int:
+    """Return by how much the dimensions on which chunks start lie after those on which they end, added up."""
+    first_phase, last_phase = schedule.instance.phases[0], schedule.instance.phases[-1]
+    return sum(
+        schedule.order(c, first_phase)[0] - schedule.order(c, last_phase)[-1] for c in range(schedule.num_chunks)
+    )
 
 
 def read_schedule(joint: JointModel, value: Callable[[cp_model.IntVar], int]) -> Schedule:

@@ -43,14 +43,20 @@ def solve_cp_sat(instance: Instance, params: SolverParams) -> SolverResult:
     SolverResult
         The best schedule found or hinted, and CP-SAT's own bound. Where the model is too large for the time limit,
         the best hint with a note.
+
+    Raises
+    ------
+    InputError
+        When free sizes or a free number of chunks are asked for.
     """
     deadline = time.monotonic() + params.time_limit_s
+    params.require_plain_chunks("cp-sat")
     best = best_hint(instance, params)
     if simulate(instance, best).table.total_ps > LARGEST_TIME_PS:
         return SolverResult(Status.FEASIBLE, best, None, "times are too long for CP-SAT; returned the best heuristic")
     num_arcs = _num_arcs(instance)
     if num_arcs > min(MAX_ARCS, ARCS_PER_S * params.time_limit_s):
-        too_large = f"the joint model of {num_arcs} arcs is too large for {params.time_limit_s:g} s"
+        too_large = f"the joint model of {num_arcs} arcs is too large for {params.time_limit_s:.3g} s"
         note = f"{too_large}; returned the best heuristic"
         return SolverResult(Status.FEASIBLE, best, None, note)
     joint = JointModel(instance, best.makespan_ps or 0, _known_bound_ps(instance, params))
@@ -114,11 +120,11 @@ def _configured(params: SolverParams, time_left_s: float) -> cp_model.CpSolver:
 
 
 def _known_bound_ps(instance: Instance, params: SolverParams) -> int:
-    """Return the value of the known bound if it speaks of these schedules."""
+    """Return what the known bound's certificate proves: CP-SAT's own bound may rest on that alone."""
     bound = params.bound
     if bound is None or not bound.scope.min_chunks <= instance.num_chunks <= bound.scope.max_chunks:
         return 0
-    return bound.value_ps
+    return bound.certified_ps or 0
 
 
 def _bound(instance: Instance, value_ps: int) -> Bound | None:

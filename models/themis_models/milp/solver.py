@@ -36,7 +36,13 @@ def solve_milp(instance: Instance, params: SolverParams) -> SolverResult:
     SolverResult
         The best schedule found or hinted, and HiGHS's bound less a margin for its tolerances. Above
         `MAX_DISJUNCTIONS` pairs of stages, the best hint with a note.
+
+    Raises
+    ------
+    InputError
+        When free sizes or a free number of chunks are asked for.
     """
+    params.require_plain_chunks("milp")
     best = best_hint(instance, params)
     horizon_ps = best.makespan_ps or 0
     num_pairs = _num_disjunctions(instance)

@@ -1,0 +1,146 @@
+"""Chunks of free size: annealing and the sizing program in turns, from many random starts."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from themis_models.auto.best import Best
+from themis_models.sizing import best_sizes
+from themis_opt.chunking import Chunking
+from themis_opt.search.annealing import NEIGHBOURHOODS_FREE, anneal
+from themis_opt.search.kernel import FloatArray
+from themis_opt.search.rounding import FixedSequences, round_sizes
+from themis_opt.search.space import (
+    Candidate,
+    SearchSpace,
+    candidate_of,
+    random_candidate,
+    schedule_of,
+    served_sequences,
+)
+
+STAGES_PER_ANNEALING = 800_000
+"""Stages timed between two runs of the sizing program."""
+
+TURNS_PER_START = 6
+SIZINGS_PER_TURN = 5
+HOT_FIRST, HOT_LATER, COLD = 2e-2, 4e-3, 2e-4
+"""Temperatures as parts of the bound: the first annealing of a start, the later ones, and where they end."""
+
+PROGRESS = 1e-6
+"""A sizing program that gains less than this part is the last of its turn."""
+
+
+class FreeSearch:
+    """Searches with a fixed number of chunks whose sizes are free.
+
+    Parameters
+    ----------
+    space
+        The instance.
+    num_chunks
+        Exactly so many chunks.
+    chunking
+        What sizes are made of.
+    best
+        Takes every improvement; knows target and deadline.
+    seed
+        Source of randomness.
+
+    Attributes
+    ----------
+    fractional_ps
+        The best makespan with fractional sizes: how much rounding costs is the difference.
+    """
+
+    def __init__(self, space: SearchSpace, num_chunks: int, chunking: Chunking, best: Best, seed: int) -> None:
+        self._space = space
+        self._num_chunks = num_chunks
+        self._chunking = chunking
+        self._best = best
+        self._seed = seed
+        self._lock = threading.Lock()
+        self.fractional_ps = float("inf")
+
+    def run(self, num_workers: int, num_starts: int | None = None) -> None:
+        """Search until the target, the deadline or so many starts; may be called again to go on from fresh seeds."""
+        numbers: Iterator[int] = itertools.count() if num_starts is None else iter(range(num_starts))
+        with ThreadPoolExecutor(num_workers) as pool:
+            workers = [pool.submit(self._work, numbers) for _ in range(num_workers)]
+            for worker in workers:
+                worker.result()
+
+    def _work(self, numbers: Iterator[int]) -> None:
+        while not self._is_over:
+            with self._lock:
+                number = next(numbers, None)
+            if number is None:
+                return
+            self._start(number)
+
+    @property
+    def _is_over(self) -> bool:
+        return self._best.is_over or self.fractional_ps <= self._best.target_ps * (1 + PROGRESS)
+
+    def _start(self, number: int) -> None:
+        space, best = self._space, self._best
+        random = np.random.default_rng((self._seed, self._num_chunks, number))
+        least = float(self._chunking.min_granules * self._chunking.granule_bytes)
+        total = float(space.instance.size_bytes)
+        spread = total - least * self._num_chunks
+        sizes = least + spread * random.dirichlet(np.full(self._num_chunks, 3.0))
+        candidate = random_candidate(space, sizes.tolist(), random)
+        if number % 3 == 2 and best.schedule is not None and best.schedule.num_chunks == self._num_chunks:
+            candidate = candidate_of(space, best.schedule)
+        num_moves = max(1, STAGES_PER_ANNEALING // candidate.path.size)
+        scale = float(max(best.target_ps, 1))
+        for turn in range(TURNS_PER_START):
+            if self._is_over:
+                return
+            anneal(
+                candidate.path,
+                candidate.chunk_bytes,
+                candidate.priority,
+                *space.arrays,
+                not space.instance.collective.has_free_orders,
+                least,
+                NEIGHBOURHOODS_FREE,
+                num_moves,
+                (HOT_LATER if turn else HOT_FIRST) * scale,
+                COLD * scale,
+                scale,
+                int(random.integers(2**31)),
+            )
+            self._size(candidate, least)
+
+    def _size(self, candidate: Candidate, least: float) -> None:
+        """Run the sizing program, dispatch again with its sizes, and so on while that helps."""
+        last = float("inf")
+        for _ in range(SIZINGS_PER_TURN):
+            served = served_sequences(self._space, candidate)
+            solved = best_sizes(self._space, candidate, served, least)
+            if solved is None:
+                return
+            makespan, sizes = solved
+            self._round(candidate, served, makespan, sizes)
+            candidate.chunk_bytes[:] = np.maximum(sizes, least)
+            if makespan > last * (1 - PROGRESS) or self._is_over:
+                return
+            last = makespan
+
+    def _round(
+        self, candidate: Candidate, served: list[list[tuple[int, int]]], makespan: float, sizes: FloatArray
+    ) -> None:
+        """Offer the schedule with whole granules, if the fractional one promises an improvement."""
+        with self._lock:
+            if makespan >= self.fractional_ps * (1 - 1e-9) or makespan >= self._best.makespan_ps:
+                return
+            self.fractional_ps = makespan
+        timing = FixedSequences(self._space, candidate, served)
+        whole = round_sizes(timing, sizes, self._chunking)
+        self._best.offer(schedule_of(self._space, candidate, whole, served), "search and sizing")

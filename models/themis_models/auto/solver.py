@@ -1,0 +1,111 @@
+"""The solver ``auto``: the portfolio of search, sizing and exact models, for equal or free chunk sizes and counts."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from math import floor
+
+from themis_models.auto.best import Best
+from themis_models.auto.counts import search_counts
+from themis_models.auto.equal import search_equal
+from themis_models.auto.free import FreeSearch
+from themis_models.cp_sat.solver import solve_cp_sat
+from themis_opt.bound import Bound, Sizing
+from themis_opt.chunking import Chunking, make_chunking
+from themis_opt.instance import Instance
+from themis_opt.schedules import Schedule, Status
+from themis_opt.search.space import search_space
+from themis_opt.solving.bounds import best_bound, quick_bounds
+from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
+
+EXACT_MAX_CHUNKS = 6
+"""The joint model has a chance of closing up to this many chunks."""
+
+SEARCH_SHARE = 0.25
+"""The part of the time limit that the search gets before the joint model, where that has a chance."""
+
+SEARCH_MAX_S = 5.0
+"""And at most so many seconds."""
+
+
+def solve_auto(instance: Instance, params: SolverParams) -> SolverResult:
+    """Portfolio: annealing, sizing program and CP-SAT, with chunk sizes and counts as asked for.
+
+    Parameters
+    ----------
+    instance
+        The problem.
+    params
+        Limits, workers, seed, known schedules and bound, and what may be chosen about the chunks.
+
+    Returns
+    -------
+    SolverResult
+        The best schedule, and the best bound for its number of chunks.
+    """
+    chunking = params.chunking or make_chunking(instance)
+    deadline = time.monotonic() + params.time_limit_s
+    if not chunking.has_fixed_count:
+        best = _new_best(instance, 0, deadline, params)
+        search_counts(instance, chunking, best, params)
+        return _result(instance, chunking, best, None)
+    bound = _known_bound(instance, chunking, params)
+    best = _new_best(instance, floor(bound.value_ps * (1 + params.gap)), deadline, params)
+    if chunking.sizing is Sizing.FREE:
+        FreeSearch(search_space(instance), chunking.min_chunks, chunking, best, params.seed).run(params.num_workers)
+        return _result(instance, chunking, best, bound)
+    return _solve_equal(instance, chunking, params, best, bound)
+
+
+def _solve_equal(
+    instance: Instance, chunking: Chunking, params: SolverParams, best: Best, bound: Bound
+) -> SolverResult:
+    """Search; with few chunks then let the joint model prove or improve what was found."""
+    counted = replace(instance, num_chunks=chunking.min_chunks)
+    few = chunking.min_chunks <= EXACT_MAX_CHUNKS
+    deadline = best.deadline
+    if few:
+        best.deadline = min(deadline, time.monotonic() + min(SEARCH_MAX_S, SEARCH_SHARE * params.time_limit_s))
+    search_equal(search_space(counted), best, _equal_hints(params, chunking), params.num_workers, params.seed)
+    best.deadline = deadline
+    if not few or best.is_over:
+        return _result(instance, chunking, best, bound)
+    known = (best.schedule,) if best.schedule is not None else ()
+    exact_params = replace(params, time_limit_s=best.left_s, hints=known + params.hints, bound=bound, chunking=None)
+    exact = solve_cp_sat(counted, exact_params)
+    if exact.schedule is not None:
+        best.offer(exact.schedule, "cp-sat")
+    stronger = bound if exact.bound is None else best_bound([bound, exact.bound])
+    return _result(instance, chunking, best, stronger, exact.note)
+
+
+def _new_best(instance: Instance, target_ps: int, deadline: float, params: SolverParams) -> Best:
+    best = Best(instance, target_ps, deadline, params.on_progress)
+    for hint in params.hints:
+        best.offer(hint, "hint")
+    return best
+
+
+def _known_bound(instance: Instance, chunking: Chunking, params: SolverParams) -> Bound:
+    """Return the best bound for the fixed number of chunks: the one given, or one that costs milliseconds."""
+    scope = chunking.scope(chunking.min_chunks)
+    quick = best_bound(quick_bounds(instance, scope))
+    if params.bound is not None and params.bound.scope == scope:
+        return best_bound([quick, params.bound])
+    params.on_progress(Progress("bounds", None, quick))
+    return quick
+
+
+def _equal_hints(params: SolverParams, chunking: Chunking) -> list[Schedule]:
+    return [hint for hint in params.hints if hint.num_chunks == chunking.min_chunks and hint.sizing is Sizing.EQUAL]
+
+
+def _result(instance: Instance, chunking: Chunking, best: Best, bound: Bound | None, note: str = "") -> SolverResult:
+    schedule = best.schedule
+    if schedule is None:
+        return SolverResult(Status.FEASIBLE, None, bound, note)
+    if bound is None:
+        bound = best_bound(quick_bounds(instance, chunking.scope(schedule.num_chunks)))
+    proven = bound.value_ps == schedule.makespan_ps
+    return SolverResult(Status.OPTIMAL if proven else Status.FEASIBLE, schedule, bound, note)

@@ -1,0 +1,195 @@
+"""The compiled core of the local search: time a candidate fast, and anneal.
+
+A candidate is, for every chunk, its bytes, the dimensions of its stages in order (``path``, as positions among the
+involved dimensions) and a priority per stage. Dimensions serve the waiting stage with the smallest product of bytes
+before the stage and priority (smallest chunk first when all priorities are 1). Times are floats in picoseconds: this
+is a search, and what it finds is timed exactly by the simulator before it counts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from themis_opt.compiled import compiled
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+REDUCE_SCATTER, ALL_GATHER, ALL_TO_ALL = 0, 1, 2
+"""How the kernel writes the phases."""
+
+NEVER = 1e300
+
+
+@compiled
+def cost_chunk(
+    chunk: int,
+    path: IntArray,
+    chunk_bytes: FloatArray,
+    priority: FloatArray,
+    group_sizes: FloatArray,
+    rates: FloatArray,
+    latencies: FloatArray,
+    phases: IntArray,
+    num_npus: float,
+    pipelined: bool,
+    key: FloatArray,
+    hold: FloatArray,
+    duration: FloatArray,
+    load: FloatArray,
+) -> None:
+    """Fill a chunk's rows of key, hold and duration (chunks, stages), and add its holds to the dimensions' loads."""
+    num_dims = group_sizes.shape[0]
+    resident = chunk_bytes[chunk]
+    if phases[0] == ALL_GATHER:
+        resident /= num_npus
+    stage = 0
+    for p in range(phases.shape[0]):
+        for _ in range(num_dims):
+            d = path[chunk, stage]
+            sent = resident * (group_sizes[d] - 1.0)
+            if phases[p] != ALL_GATHER:
+                sent /= group_sizes[d]
+            transfer = sent * rates[p, d]
+            key[chunk, stage] = resident * priority[chunk, stage]
+            duration[chunk, stage] = transfer + latencies[p, d]
+            hold[chunk, stage] = transfer if pipelined else duration[chunk, stage]
+            load[d] += hold[chunk, stage]
+            if phases[p] == REDUCE_SCATTER:
+                resident /= group_sizes[d]
+            elif phases[p] == ALL_GATHER:
+                resident *= group_sizes[d]
+            stage += 1
+
+
+@compiled
+def _push(keys: FloatArray, chunks: IntArray, length: int, key: float, chunk: int) -> None:
+    """Add an entry to the binary heap in the first `length` places of two parallel rows."""
+    place = length
+    while place > 0:
+        parent = (place - 1) >> 1
+        if keys[parent] < key or (keys[parent] == key and chunks[parent] < chunk):
+            break
+        keys[place] = keys[parent]
+        chunks[place] = chunks[parent]
+        place = parent
+    keys[place] = key
+    chunks[place] = chunk
+
+
+@compiled
+def _pop(keys: FloatArray, chunks: IntArray, length: int) -> int:
+    """Remove the first entry of a heap and return its chunk."""
+    first = chunks[0]
+    last = length - 1
+    key = keys[last]
+    chunk = chunks[last]
+    place = 0
+    child = 1
+    while child < last:
+        right = child + 1
+        if right < last and (
+            keys[right] < keys[child] or (keys[right] == keys[child] and chunks[right] < chunks[child])
+        ):
+            child = right
+        if key < keys[child] or (key == keys[child] and chunk < chunks[child]):
+            break
+        keys[place] = keys[child]
+        chunks[place] = chunks[child]
+        place = child
+        child = 2 * place + 1
+    keys[place] = key
+    chunks[place] = chunk
+    return int(first)
+
+
+@compiled
+def dispatch(
+    path: IntArray,
+    key: FloatArray,
+    hold: FloatArray,
+    duration: FloatArray,
+    load: FloatArray,
+    cutoff: float,
+    float_space: FloatArray,
+    int_space: IntArray,
+    served: IntArray,
+    record: bool,
+) -> float:
+    """Return the makespan, or `NEVER` as soon as it is certain to exceed `cutoff`.
+
+    It is certain when a dimension cannot even serve what it still has to serve without a pause. ``float_space`` is
+    scratch of shape (2·dims + 1, at least chunks and dims), ``int_space`` of shape (2·dims + 2, same); with `record`,
+    ``served`` (dims, stages on it) gets ``chunk·stages + stage`` in the order served.
+    """
+    num_chunks, num_stages = path.shape
+    num_dims = load.shape[0]
+    stage_of = int_space[2 * num_dims]
+    count = int_space[2 * num_dims + 1]
+    wait_key = float_space[:num_dims]
+    wait_chunk = int_space[:num_dims]
+    fly_time = float_space[num_dims : 2 * num_dims]
+    fly_chunk = int_space[num_dims : 2 * num_dims]
+    num_waiting = np.zeros(num_dims, np.int64)
+    fly_head = np.zeros(num_dims, np.int64)
+    num_flying = np.zeros(num_dims, np.int64)
+    free_at = np.full(num_dims, -1.0)
+    left = load.copy()
+    for d in range(num_dims):
+        if left[d] > cutoff:
+            return NEVER
+        count[d] = 0
+    for chunk in range(num_chunks):
+        stage_of[chunk] = 0
+        d = path[chunk, 0]
+        _push(wait_key[d], wait_chunk[d], num_waiting[d], key[chunk, 0], chunk)
+        num_waiting[d] += 1
+    now = 0.0
+    makespan = 0.0
+    while True:
+        for d in range(num_dims):
+            if free_at[d] >= 0.0 or num_waiting[d] == 0:
+                continue
+            if now + left[d] > cutoff:
+                return NEVER
+            chunk = _pop(wait_key[d], wait_chunk[d], num_waiting[d])
+            num_waiting[d] -= 1
+            stage = stage_of[chunk]
+            if record:
+                served[d, count[d]] = chunk * num_stages + stage
+                count[d] += 1
+            free_at[d] = now + hold[chunk, stage]
+            left[d] -= hold[chunk, stage]
+            tail = fly_head[d] + num_flying[d]
+            if tail >= num_chunks:
+                tail -= num_chunks
+            fly_time[d, tail] = now + duration[chunk, stage]
+            fly_chunk[d, tail] = chunk
+            num_flying[d] += 1
+        following = NEVER
+        for d in range(num_dims):
+            if 0.0 <= free_at[d] < following:
+                following = free_at[d]
+            if num_flying[d] > 0 and fly_time[d, fly_head[d]] < following:
+                following = fly_time[d, fly_head[d]]
+        if following == NEVER:
+            return makespan
+        now = following
+        for d in range(num_dims):
+            if 0.0 <= free_at[d] <= now:
+                free_at[d] = -1.0
+            while num_flying[d] > 0 and fly_time[d, fly_head[d]] <= now:
+                chunk = fly_chunk[d, fly_head[d]]
+                fly_head[d] += 1
+                if fly_head[d] == num_chunks:
+                    fly_head[d] = 0
+                num_flying[d] -= 1
+                stage = stage_of[chunk] + 1
+                stage_of[chunk] = stage
+                if stage == num_stages:
+                    makespan = now
+                    continue
+                target = path[chunk, stage]
+                _push(wait_key[target], wait_chunk[target], num_waiting[target], key[chunk, stage], chunk)
+                num_waiting[target] += 1

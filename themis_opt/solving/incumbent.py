@@ -1,0 +1,136 @@
+"""The best schedule and the bounds so far, while heuristics and a solver work on an instance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import themis_opt
+from themis_opt.bound import Bound, BoundScope
+from themis_opt.chunking import Chunking
+from themis_opt.errors import SolverError, ThemisError
+from themis_opt.instance import Instance
+from themis_opt.schedules import Schedule, Status
+from themis_opt.simulator import simulate
+from themis_opt.solving.bounds import best_bound, quick_bounds
+from themis_opt.solving.protocol import Progress
+from themis_opt.validation import check
+
+
+class Incumbent:
+    """Keeps the best schedule; every candidate is simulated and validated before it counts.
+
+    Parameters
+    ----------
+    instance
+        The problem.
+    chunking
+        Which sizes and numbers of chunks a schedule may have.
+    listener
+        Told of every improvement.
+    """
+
+    def __init__(self, instance: Instance, chunking: Chunking, listener: Callable[[Progress], None]) -> None:
+        self.instance = instance
+        self.chunking = chunking
+        self.schedule: Schedule | None = None
+        self._listener = listener
+        self._bounds: dict[BoundScope, Bound] = {}
+
+    @property
+    def makespan_ps(self) -> float:
+        """The best makespan, or infinity."""
+        schedule = self.schedule
+        return float("inf") if schedule is None or schedule.makespan_ps is None else schedule.makespan_ps
+
+    def bound_for(self, num_chunks: int) -> Bound:
+        """Return the best bound for exactly this number of chunks."""
+        scope = self.chunking.scope(num_chunks)
+        if scope not in self._bounds:
+            self._bounds[scope] = best_bound(quick_bounds(self.instance, scope))
+        return self._bounds[scope]
+
+    @property
+    def bound(self) -> Bound | None:
+        """The best bound for the number of chunks of the best schedule."""
+        return None if self.schedule is None else self.bound_for(self.schedule.num_chunks)
+
+    def offer(self, schedule: Schedule, phase: str) -> None:
+        """Take a schedule if it is better; it counts with its simulated makespan.
+
+        Raises
+        ------
+        SolverError
+            When it is no schedule of the instance with chunks as asked for, or ends before a claimed lower bound.
+        """
+        claimless = replace(
+            schedule, instance=self.instance, makespan_ps=None, bound=None, stages=None, status=Status.FEASIBLE
+        )
+        try:
+            makespan_ps = simulate(self.instance, claimless).makespan_ps
+            check(self.instance, claimless)
+        except ThemisError as error:
+            raise SolverError(f"{phase} brought a schedule that is none: {str(error).splitlines()[0]}") from error
+        if not self.chunking.allows(self.instance, [chunk.size_bytes for chunk in schedule.chunks]):
+            raise SolverError(f"{phase} brought a schedule whose chunks are not as asked for")
+        _require_consistent(makespan_ps, self.bound_for(schedule.num_chunks), phase)
+        if makespan_ps < self.makespan_ps:
+            self.schedule = replace(claimless, makespan_ps=makespan_ps)
+        self._listener(Progress(phase, self.schedule, self.bound))
+
+    def tighten(self, bound: Bound | None, phase: str) -> None:
+        """Take a bound if it speaks of one allowed number of chunks and is higher than what is known.
+
+        Raises
+        ------
+        SolverError
+            When it speaks of other schedules, or one that ends before it is already known.
+        """
+        if bound is None:
+            return
+        scope = bound.scope
+        if scope.min_chunks != scope.max_chunks or not (
+            self.chunking.min_chunks <= scope.min_chunks <= self.chunking.max_chunks
+        ):
+            raise SolverError(f"the solver's bound is for {scope}, not for this instance")
+        known = self.bound_for(scope.min_chunks)
+        if bound.value_ps <= known.value_ps:
+            return
+        if self.schedule is not None and self.schedule.num_chunks == scope.min_chunks:
+            _require_consistent(int(self.makespan_ps), bound, phase)
+        own_scope = self.chunking.scope(scope.min_chunks)
+        self._bounds[own_scope] = best_bound([known, replace(bound, scope=own_scope)])
+        self._listener(Progress(phase, self.schedule, self.bound))
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether no schedule with as many chunks can be better."""
+        return self.bound is not None and self.makespan_ps == self.bound.value_ps
+
+    def result(self, solver: str, seed: int) -> Schedule:
+        """Return the best schedule with its bound and status, checked by the validator.
+
+        Raises
+        ------
+        InvalidScheduleError
+            When it breaks a rule, which is a defect of whoever made it.
+        """
+        assert self.schedule is not None
+        schedule = replace(
+            self.schedule,
+            bound=self.bound,
+            status=Status.OPTIMAL if self.is_proven else Status.FEASIBLE,
+            scheduler=solver,
+            seed=seed,
+            version=themis_opt.__version__,
+        )
+        check(self.instance, schedule)
+        return schedule
+
+
+def _require_consistent(makespan_ps: int, bound: Bound, phase: str) -> None:
+    if makespan_ps < bound.value_ps:
+        raise SolverError(
+            f"{phase}: a bound of {bound.value_ps} ps ({bound.kind}) contradicts a schedule of {makespan_ps} ps; "
+            "this is a defect of whoever claimed the bound"
+        )
