@@ -7,19 +7,21 @@ are ready. All such sequences of steps are tried, except those that can no longe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from themis_opt.cost import CostModel
 from themis_opt.instance import Instance
 
 
 class BruteForce:
-    """Finds `optimum_ps`, the least makespan of the instance's equal chunks."""
+    """Finds `optimum_ps`, the least makespan for chunks of these sizes (default: equal ones), if below `at_most_ps`."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, sizes: Sequence[int] | None = None, at_most_ps: int = 2**100) -> None:
         self._instance = instance
         self._model = CostModel(instance)
-        self._sizes = instance.equal_chunk_sizes()
+        self._sizes = instance.equal_chunk_sizes() if sizes is None else tuple(sizes)
         self._num_stages = len(instance.phases) * len(instance.involved)
-        self.optimum_ps = 2**100
+        self.optimum_ps = at_most_ps
         # Per chunk: stages done, dimensions visited in this phase, when it is there.
         chunks = tuple((0, frozenset[int](), 0) for _ in self._sizes)
         self._extend(chunks, dict.fromkeys(instance.involved, 0), 0)

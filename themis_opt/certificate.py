@@ -16,7 +16,8 @@ With pipelined occupancy a dimension's last stage ends one latency :math:`λ_k` 
 
     T ≥ S · Σ_{phase} \min_{order} Σ y_k·rate(V,k) + [exclusive]\,C·Σ_{phase} Σ_k y_k·λ_k - C·phases/2   (B2: any sizes)
 
-where the last term is the most that rounding each transfer to whole picoseconds can take away. Both hold for *every*
+plus :math:`C·O·\min_k y_k` where launching a chunk costs the overhead :math:`O` on the dimension of its first stage;
+the last term is the most that rounding each transfer to whole picoseconds can take away. Both hold for *every*
 such y: a certificate needs no trust in whoever found it.
 """
 
@@ -121,6 +122,8 @@ def _free_sizes_bound(instance: Instance, weights: Sequence[Fraction], num_chunk
         per_chunk += sum(
             weights[k] * model.latency_ps(phase, k) for phase in instance.phases for k in instance.involved
         )
+    firsts = [arc for arc in lattice.arcs[instance.phases[0]] if not arc.visited]
+    per_chunk += instance.chunk_overhead_ps * min(weights[arc.dimension] for arc in firsts)
     return instance.size_bytes * per_byte + num_chunks * per_chunk + _latency_paid_once(instance, weights, model)
 
 

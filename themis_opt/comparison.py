@@ -172,7 +172,14 @@ def same_problem(one: Instance, other: Instance) -> bool:
 
     def essence(instance: Instance) -> tuple[object, ...]:
         dimensions = tuple(replace(dimension, note="", links=None) for dimension in instance.network.dimensions)
-        return (dimensions, instance.collective, instance.size_bytes, instance.occupancy, instance.involved)
+        return (
+            dimensions,
+            instance.collective,
+            instance.size_bytes,
+            instance.occupancy,
+            instance.involved,
+            instance.chunk_overhead_ps,
+        )
 
     return essence(one) == essence(other)
 

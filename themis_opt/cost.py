@@ -11,6 +11,8 @@ For a chunk of :math:`s` bytes and a stage on dimension :math:`k` after the dime
 
     transfer = bytes (1/B_k + [RS]\,γ_k), \qquad latency = steps_k\,α_k, \qquad duration = transfer + latency  (C3)
 
+A chunk's first stage takes the launch overhead of a chunk besides, and holds its dimension for it.
+
 Transfer and latency are each rounded once, half to even, to an integer number of picoseconds, *here and nowhere
 else*. Everybody uses these integers, so equality of times means equality.
 """
@@ -34,11 +36,12 @@ class StageCost(NamedTuple):
     sent_bytes: Fraction
     transfer_ps: int
     latency_ps: int
+    overhead_ps: int = 0
 
     @property
     def duration_ps(self) -> int:
-        """Time from its start until the chunk is there: transfer and latency."""
-        return self.transfer_ps + self.latency_ps
+        """Time from its start until the chunk is there: launch overhead, transfer and latency."""
+        return self.overhead_ps + self.transfer_ps + self.latency_ps
 
 
 class CostModel:
@@ -95,9 +98,12 @@ class CostModel:
         if cost is None:
             sent = size_bytes * self.sent_fraction(phase, key[2], dimension)
             transfer_ps = round(sent * self.transfer_rate(phase, dimension))
-            cost = self._stages[key] = StageCost(sent, transfer_ps, self.latency_ps(phase, dimension))
+            is_first = phase is self.instance.phases[0] and not key[2]
+            overhead_ps = self.instance.chunk_overhead_ps if is_first else 0
+            cost = StageCost(sent, transfer_ps, self.latency_ps(phase, dimension), overhead_ps)
+            self._stages[key] = cost
         return cost
 
     def hold_ps(self, cost: StageCost) -> int:
         """Return how long a stage holds its dimension under the instance's occupancy."""
-        return cost.duration_ps if self._exclusive else cost.transfer_ps
+        return cost.duration_ps if self._exclusive else cost.overhead_ps + cost.transfer_ps

@@ -56,6 +56,8 @@ class Instance:
         Indices of the dimensions that take part; ``None`` means all.
     known
         Best known makespan and bound, if somebody recorded them.
+    chunk_overhead_ps
+        What launching a chunk costs [ps]: added to its first stage, during which it holds that dimension.
 
     Raises
     ------
@@ -70,6 +72,7 @@ class Instance:
     occupancy: Occupancy = Occupancy.EXCLUSIVE
     dimensions: tuple[int, ...] | None = None
     known: Known | None = None
+    chunk_overhead_ps: int = 0
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -77,6 +80,8 @@ class Instance:
         set_field(self, "occupancy", choose(Occupancy, self.occupancy, "occupancy"))
         if self.size_bytes < 1:
             raise InputError(f"size is {self.size_bytes} bytes; a collective moves at least one byte")
+        if self.chunk_overhead_ps < 0:
+            raise InputError(f"chunk_overhead is {self.chunk_overhead_ps} ps; it must not be negative")
         if not 1 <= self.num_chunks <= MAX_CHUNKS:
             raise InputError(f"chunks is {self.num_chunks}; allowed are 1 to {MAX_CHUNKS}")
         if self.num_chunks > self.size_bytes:

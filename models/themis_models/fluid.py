@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from themis_models.highs import HighsOptions, HighsStatus, solve_with_highs
 from themis_models.order_flow import OrderFlow
@@ -25,6 +26,9 @@ from themis_opt.cost import CostModel
 from themis_opt.instance import Instance, Occupancy
 from themis_opt.lattice import Arc, OrderLattice
 from themis_opt.solving.protocol import SolverParams
+
+if TYPE_CHECKING:
+    import pulp
 
 _SIMPLE_DENOMINATOR = 1000
 """Weights are often ratios of small numbers, which people like to read."""
@@ -109,13 +113,32 @@ class _FluidProgram:
 
         .. math::
 
-            T ≥ Σ_{phase} Σ_V w(V,k)·f(V,k) + c_k
+            T ≥ Σ_{phase} Σ_V w(V,k)·f(V,k) + c_k + O·n_k, \qquad Σ_k n_k = C
+
+        The launches :math:`n_k` on each dimension stand apart from the flow only where sizes are free; of equal chunks,
+        the weights of first arcs contain the overhead :math:`O`.
         """
         makespan = self._problem.add_variable("makespan")
         self._problem += makespan
+        launches = self._add_launches()
         for k in self._instance.involved:
             row = makespan >= self._flow.load(k) + float(self._fixed_load(k) / self._unit)
+            if k in launches:
+                row = makespan - launches[k] >= self._flow.load(k) + float(self._fixed_load(k) / self._unit)
             self._problem += row, _row_name(k)
+
+    def _add_launches(self) -> Mapping[int, pulp.LpAffineExpression]:
+        """Return, where sizes are free, what launching chunks adds to each dimension on which one may start."""
+        import pulp
+
+        overhead_ps = self._instance.chunk_overhead_ps
+        if self._sizing is not Sizing.FREE or not overhead_ps:
+            return {}
+        first_arcs = OrderLattice(self._instance).arcs[self._instance.phases[0]]
+        dimensions = [arc.dimension for arc in first_arcs if not arc.visited]
+        numbers = {k: self._problem.add_variable(f"launches_{k}", 0) for k in dimensions}
+        self._problem += pulp.lpSum(numbers.values()) == self._num_chunks
+        return {k: float(Fraction(overhead_ps) / Fraction(self._unit)) * number for k, number in numbers.items()}
 
     def _weight(self, arc: Arc) -> Fraction:
         r"""Return w(V,k): picoseconds that all chunks together hold the arc's dimension if all use this arc.

@@ -1,7 +1,8 @@
 r"""The best chunk sizes for given orders and sequences: a linear program.
 
 With orders and sequences fixed, stage times are affine in the chunk sizes :math:`x_c`, so sizes and starts are a linear
-program (:math:`r` the transfer per byte, :math:`λ` the latency of a stage, :math:`s` its start):
+program (:math:`r` the transfer per byte, :math:`λ` what a stage takes besides: latency and launch overhead, :math:`s`
+its start):
 
 .. math::
 
@@ -9,7 +10,9 @@ program (:math:`r` the transfer per byte, :math:`λ` the latency of a stage, :ma
 
     s_{c,l+1} ≥ s_{c,l} + r_{c,l}\,x_c + λ_{c,l}, \qquad T ≥ s_{c,L} + r_{c,L}\,x_c + λ_{c,L}                 (Z2)
 
-    s_{next} ≥ s_{c,l} + r_{c,l}\,x_c + [exclusive]\,λ_{c,l} \quad\text{along each dimension's sequence}      (Z3)
+    s_{next} ≥ s_{c,l} + r_{c,l}\,x_c + λ^h_{c,l} \quad\text{along each dimension's sequence}                   (Z3)
+
+with :math:`λ^h` without the latency where occupancy is pipelined.
 """
 
 from __future__ import annotations
@@ -76,23 +79,28 @@ class _Rows:
         self._space = space
         self._path = candidate.path
         self.total_bytes = float(space.instance.size_bytes)
-        shape = candidate.path.shape
-        whole = np.full(shape[0], self.total_bytes)
-        key, hold, duration = np.empty(shape), np.empty(shape), np.empty(shape)
-        load = np.zeros(len(space.group_sizes))
-        for chunk in range(shape[0]):
-            kernel.cost_chunk(chunk, self._path, whole, np.ones(shape), *space.arrays, key, hold, duration, load)
-        phase_of = np.repeat(np.arange(len(space.phases)), len(space.group_sizes))
-        latency = space.latencies[phase_of[np.newaxis, :], self._path]
-        self.unit_ps = max(float((duration - latency).max()), 1.0)
-        self._transfer = (duration - latency) / self.unit_ps
-        self._latency = latency / self.unit_ps
+        whole_duration, _ = self._times(candidate, self.total_bytes)
+        duration, hold = self._times(candidate, 0.0)
+        self.unit_ps = max(float((whole_duration - duration).max()), 1.0)
+        self._transfer = (whole_duration - duration) / self.unit_ps
+        self._fixed_duration = duration / self.unit_ps
+        self._fixed_hold = hold / self.unit_ps
         self._lower: list[float] = []
         self._upper: list[float] = []
         self._starts = [0]
         self._columns: list[int] = []
         self._values: list[float] = []
         self._min_part = 0.0
+
+    def _times(self, candidate: Candidate, chunk_bytes: float) -> tuple[FloatArray, FloatArray]:
+        """Return duration and hold of every stage if every chunk had so many bytes."""
+        shape = candidate.path.shape
+        sizes = np.full(shape[0], chunk_bytes)
+        key, hold, duration = np.empty(shape), np.empty(shape), np.empty(shape)
+        load = np.zeros(len(self._space.group_sizes))
+        for chunk in range(shape[0]):
+            kernel.cost_chunk(chunk, self._path, sizes, np.ones(shape), *self._space.arrays, key, hold, duration, load)
+        return duration, hold
 
     def add_total(self, min_bytes: float) -> None:
         """Require that the chunks together are the whole, none below the least size (Z1)."""
@@ -105,14 +113,13 @@ class _Rows:
         for c in range(num_chunks):
             for stage in range(num_stages):
                 following = self._start(c, stage + 1) if stage + 1 < num_stages else self._makespan
-                self._add_after(following, c, stage, self._latency[c, stage])
+                self._add_after(following, c, stage, self._fixed_duration[c, stage])
 
     def add_sequence_precedences(self, served: Sequence[Sequence[tuple[int, int]]]) -> None:
         """Require that a stage starts when its dimension no longer holds the one before it (Z3)."""
         for sequence in served:
             for (c, stage), following in pairwise(sequence):
-                latency = 0.0 if self._space.pipelined else self._latency[c, stage]
-                self._add_after(self._start(*following), c, stage, latency)
+                self._add_after(self._start(*following), c, stage, self._fixed_hold[c, stage])
 
     def program(self) -> highspy.HighsLp:
         """Return the program for HiGHS."""
@@ -146,10 +153,10 @@ class _Rows:
         num_chunks, num_stages = self._path.shape
         return int(num_chunks + chunk * num_stages + stage)
 
-    def _add_after(self, column: int, chunk: int, stage: int, latency: float) -> None:
-        """Require that `column` is at least the start of a stage plus its transfer plus `latency`."""
+    def _add_after(self, column: int, chunk: int, stage: int, fixed: float) -> None:
+        """Require that `column` is at least the start of a stage plus its transfer plus `fixed`."""
         transfer = float(self._transfer[chunk, stage])
-        self._add([(column, 1.0), (self._start(chunk, stage), -1.0), (chunk, -transfer)], float(latency), float("inf"))
+        self._add([(column, 1.0), (self._start(chunk, stage), -1.0), (chunk, -transfer)], float(fixed), float("inf"))
 
     def _add(self, terms: Sequence[tuple[int, float]], lower: float, upper: float) -> None:
         for column, value in terms:

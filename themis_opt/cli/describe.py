@@ -65,6 +65,10 @@ def command(instance: str, **options: Any) -> None:
     out.print()
     out.print(f"size      {problem.size_bytes} bytes per NPU ({format_size(problem.size_bytes)})")
     out.print(f"chunks    {problem.num_chunks} of {min(sizes)} to {max(sizes)} bytes")
+    if problem.chunk_overhead_ps:
+        out.print(
+            f"overhead  {format_time(problem.chunk_overhead_ps)} to launch a chunk, on the dimension of its first stage"
+        )
     out.print(f"sends     {format_size(metrics.sent_bytes(problem))} per NPU over all dimensions")
     out.print(f"bandwidth {format_bandwidth(metrics.total_bandwidth_Bps(problem))} per NPU over all dimensions")
     out.print(f"ideal     {format_time(metrics.ideal_ps(problem))}")
@@ -81,6 +85,7 @@ def command(instance: str, **options: Any) -> None:
         out.print(
             f"  {steps} steps x {format_time(dimension.latency_ps)} + {float(cost.sent_bytes):.6g} B / "
             f"{format_bandwidth(dimension.bandwidth_Bps)} = {cost.latency_ps} ps + {cost.transfer_ps} ps "
+            f"{f'+ {cost.overhead_ps} ps to launch it ' if cost.overhead_ps else ''}"
             f"= {cost.duration_ps} ps; holds dim{k + 1} for {model.hold_ps(cost)} ps",
             soft_wrap=True,
         )

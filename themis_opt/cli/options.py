@@ -32,6 +32,7 @@ class Overrides:
     occupancies: tuple[Occupancy, ...] = ()
     dimensions: tuple[tuple[int, ...], ...] = ()
     max_chunks: int | None = None
+    chunk_overheads: tuple[int, ...] = ()
 
     def apply(self, instance: Instance) -> list[Instance]:
         """Return the instances that the options make of one."""
@@ -41,6 +42,7 @@ class Overrides:
             "num_chunks": self.chunks,
             "occupancy": self.occupancies,
             "dimensions": self.dimensions,
+            "chunk_overhead_ps": self.chunk_overheads,
         }
         named = {name: values for name, values in fields.items() if values}
         if not named:
@@ -61,6 +63,9 @@ def instance_options(command: Command) -> Command:
             click.option("--chunks", callback=_chunks, help="Number of chunks; auto[:MAX] lets the solver choose."),
             click.option("--occupancy", callback=_many(_occupancy), help="exclusive or pipelined."),
             click.option(
+                "--chunk-overhead", callback=_many(_overhead), help="What launching a chunk costs, such as 5us."
+            ),
+            click.option(
                 "--dimensions",
                 multiple=True,
                 callback=lambda ctx, param, value: tuple(_subset(text) for text in value),
@@ -77,7 +82,7 @@ def overrides_from(options: dict[str, Any]) -> Overrides:
     counts, max_chunks = options.pop("chunks")
     names = ("collective", "size", "occupancy", "dimensions")
     collective, size, occupancy, dimensions = (options.pop(name) for name in names)
-    return Overrides(collective, size, counts, occupancy, dimensions, max_chunks)
+    return Overrides(collective, size, counts, occupancy, dimensions, max_chunks, options.pop("chunk_overhead"))
 
 
 def solver_options(command: Command) -> Command:
@@ -200,6 +205,13 @@ def _told(param: click.Parameter, parse: Callable[[str], Any], text: str) -> Any
 
 def _collective(text: str) -> Collective:
     return choose(Collective, text, "collective")
+
+
+def _overhead(text: str) -> int:
+    time_ps = parse_time(text)
+    if time_ps != int(time_ps):
+        raise InputError(f"{text!r} is not a whole number of picoseconds")
+    return int(time_ps)
 
 
 def _occupancy(text: str) -> Occupancy:

@@ -56,6 +56,7 @@ class InstanceDocument(msgspec.Struct, kw_only=True, forbid_unknown_fields=True,
     size: str = "100 MB"
     chunks: int = 64
     occupancy: Occupancy = Occupancy.EXCLUSIVE
+    chunk_overhead: str | None = None
     dimensions: list[int] | None = None
     known: KnownDocument | None = None
 

@@ -101,6 +101,7 @@ def instance_from_document(document: InstanceDocument, folder: Path) -> Instance
         document.occupancy,
         None if document.dimensions is None else tuple(document.dimensions),
         None if document.known is None else _known(document.known),
+        0 if document.chunk_overhead is None else _picoseconds("chunk_overhead", document.chunk_overhead),
     )
 
 
@@ -113,6 +114,8 @@ def instance_document(instance: Instance) -> dict[str, Any]:
         "chunks": instance.num_chunks,
         "occupancy": str(instance.occupancy),
     }
+    if instance.chunk_overhead_ps:
+        data["chunk_overhead"] = f"{instance.chunk_overhead_ps} ps"
     if instance.dimensions is not None:
         data["dimensions"] = list(instance.dimensions)
     if instance.known is not None:
@@ -149,11 +152,15 @@ def _known(document: KnownDocument) -> Known:
     times: dict[str, int | None] = {}
     for key in ("makespan", "bound"):
         text = getattr(document, key)
-        time_ps = None if text is None else _named(f"known.{key}", parse_time, text)
-        if time_ps is not None and time_ps != int(time_ps):
-            raise InputError(f"known.{key}: {text!r} is not a whole number of picoseconds")
-        times[key] = None if time_ps is None else int(time_ps)
+        times[key] = None if text is None else _picoseconds(f"known.{key}", text)
     return Known(times["makespan"], times["bound"], document.proved_by)
+
+
+def _picoseconds(key: str, text: str) -> int:
+    time_ps = _named(key, parse_time, text)
+    if time_ps != int(time_ps):
+        raise InputError(f"{key}: {text!r} is not a whole number of picoseconds")
+    return int(time_ps)
 
 
 def _known_document(known: Known) -> dict[str, Any]:

@@ -27,8 +27,10 @@ def anneal(
     phases: IntArray,
     num_npus: float,
     pipelined: bool,
+    overhead: float,
     fixed_orders: bool,
     min_bytes: float,
+    granule: float,
     shares: FloatArray,
     num_moves: int,
     hot: float,
@@ -40,6 +42,7 @@ def anneal(
 
     The arrays hold the best candidate at the end. It stops early at a makespan of `target`. A move is accepted up to a
     makespan drawn *before* it is timed (``now - temperature·ln u``), so that most bad moves are given up early.
+    Bytes move in multiples of `granule`, or in any amounts when it is 0.
     """
     np.random.seed(seed)
     num_chunks, num_stages = path.shape
@@ -62,7 +65,7 @@ def anneal(
 
     for chunk in range(num_chunks):
         cost_chunk(
-            chunk, path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined,
+            chunk, path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined, overhead,
             key, hold, duration, load,
         )  # fmt: skip
     now = dispatch(path, key, hold, duration, load, 1e300, float_space, int_space, served, False)
@@ -118,16 +121,19 @@ def anneal(
             stage = np.random.randint(num_stages)
             priority[one, stage] = np.exp(np.random.normal()) if np.random.random() < 0.7 else 1.0
         else:
-            moved = (chunk_bytes[one] - min_bytes) * np.random.random()
+            spare = chunk_bytes[one] - min_bytes
+            moved = spare * np.random.random()
             if np.random.random() < 0.5:
                 moved *= 0.03
+            if granule > 0.0:
+                moved = granule * min(np.ceil(moved / granule), np.floor(spare / granule))
             chunk_bytes[one] -= moved
             chunk_bytes[touched[1]] += moved
 
         for i in range(num_touched):
             cost_chunk(
-                touched[i], path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined,
-                key, hold, duration, load,
+                touched[i], path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus,
+                pipelined, overhead, key, hold, duration, load,
             )  # fmt: skip
         new = dispatch(path, key, hold, duration, load, cutoff, float_space, int_space, served, False)
         if new <= cutoff:
@@ -143,8 +149,8 @@ def anneal(
             priority[touched[i]] = old_priority[i]
             chunk_bytes[touched[i]] = old_bytes[i]
             cost_chunk(
-                touched[i], path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined,
-                key, hold, duration, load,
+                touched[i], path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus,
+                pipelined, overhead, key, hold, duration, load,
             )  # fmt: skip
         load[:] = old_load
 

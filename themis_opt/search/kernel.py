@@ -34,6 +34,7 @@ def cost_chunk(
     phases: IntArray,
     num_npus: float,
     pipelined: bool,
+    overhead: float,
     key: FloatArray,
     hold: FloatArray,
     duration: FloatArray,
@@ -53,6 +54,8 @@ def cost_chunk(
                 sent /= group_sizes[d]
             transfer = sent * rates[p, d]
             key[chunk, stage] = resident * priority[chunk, stage]
+            if stage == 0:
+                transfer += overhead
             duration[chunk, stage] = transfer + latencies[p, d]
             hold[chunk, stage] = transfer if pipelined else duration[chunk, stage]
             load[d] += hold[chunk, stage]

@@ -14,6 +14,9 @@ from themis_opt.simulator import kernel as simulator_kernel
 
 _MAX_PASSES = 20
 
+_MAX_MOVES = 20_000
+"""Moves timed at most, by far enough for some dozens of chunks; with hundreds it keeps rounding a matter of seconds."""
+
 
 class FixedSequences:
     """Times a candidate under fixed orders and sequences for any chunk sizes, to within a picosecond per stage.
@@ -84,11 +87,9 @@ def round_sizes(timing: FixedSequences, chunk_bytes: FloatArray, chunking: Chunk
     exact = chunk_bytes * (num_granules / chunk_bytes.sum())
     units = np.maximum(np.floor(exact).astype(np.int64), least)
     while units.sum() > num_granules:
-        units[np.argmax(units - exact * (units > least))] -= 1
+        units[np.argmax(np.where(units > least, units - exact, -np.inf))] -= 1
     for chunk in np.argsort(units - exact)[: num_granules - units.sum()]:
         units[chunk] += 1
-    # Rounding up to the least size may leave more than one granule per chunk to hand out.
-    units[np.argmax(units)] += num_granules - units.sum()
 
     def sizes(units: IntArray, holder: int) -> FloatArray:
         result = (units * granule).astype(np.float64)
@@ -98,7 +99,8 @@ def round_sizes(timing: FixedSequences, chunk_bytes: FloatArray, chunking: Chunk
     holders = range(len(units)) if remainder else [0]
     holder = min(holders, key=lambda chunk: timing.makespan(sizes(units, chunk)))
     best = timing.makespan(sizes(units, holder))
-    for _ in range(_MAX_PASSES):
+    passes = min(_MAX_PASSES, max(1, _MAX_MOVES // len(units) ** 2))
+    for _ in range(passes):
         before = best
         for giver in range(len(units)):
             for taker in range(len(units)):

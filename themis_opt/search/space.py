@@ -41,6 +41,8 @@ class SearchSpace:
         All involved NPUs.
     pipelined
         Whether a stage holds its dimension for the transfer only.
+    overhead
+        What launching a chunk costs [ps].
     """
 
     instance: Instance
@@ -50,11 +52,20 @@ class SearchSpace:
     phases: IntArray
     num_npus: float
     pipelined: bool
+    overhead: float
 
     @property
-    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, float, bool]:
+    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, float, bool, float]:
         """The kernel's arguments, in its order."""
-        return self.group_sizes, self.rates, self.latencies, self.phases, self.num_npus, self.pipelined
+        return (
+            self.group_sizes,
+            self.rates,
+            self.latencies,
+            self.phases,
+            self.num_npus,
+            self.pipelined,
+            self.overhead,
+        )
 
     @property
     def num_stages(self) -> int:
@@ -97,6 +108,7 @@ def search_space(instance: Instance) -> SearchSpace:
         np.array([_PHASE_CODES[phase] for phase in phases]),
         float(instance.num_npus),
         instance.occupancy is Occupancy.PIPELINED,
+        float(instance.chunk_overhead_ps),
     )
 
 

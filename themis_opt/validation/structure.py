@@ -25,7 +25,7 @@ def instance_violations(instance: Instance, answered: Instance) -> Iterator[Viol
 
     Names, notes, the number of chunks and what is known of the instance do not.
     """
-    for field in ("collective", "size_bytes", "occupancy"):
+    for field in ("collective", "size_bytes", "occupancy", "chunk_overhead_ps"):
         yield from _difference(field, getattr(instance, field), getattr(answered, field))
     dimensions, others = instance.network.dimensions, answered.network.dimensions
     yield from _difference("number of dimensions", len(dimensions), len(others))

@@ -145,6 +145,7 @@ def _anneal_in_segments(
             *space.arrays,
             not space.instance.collective.has_free_orders,
             1.0,
+            0.0,
             NEIGHBOURHOODS_EQUAL,
             num_moves,
             steps[segment],

@@ -82,7 +82,7 @@ class JointModel:
                         f"arc_{c}_{phase}_{sorted(arc.visited)}_{arc.dimension}"
                     )
                 for k in self.instance.involved:
-                    holds = [self._costs.hold_ps(self.stage_cost(c, arc)) for arc in self._arcs_on(phase, k)]
+                    holds = [self._hold_of(c, arc) for arc in self._arcs_on(phase, k)]
                     self.starts[c, phase, k] = self.model.new_int_var(0, self._horizon, f"start_{c}_{phase}_{k}")
                     self.holds[c, phase, k] = self.model.new_int_var(min(holds), max(holds), f"hold_{c}_{phase}_{k}")
 
@@ -149,7 +149,7 @@ class JointModel:
             spans: dict[int, list[cp_model.LinearExpr]] = {}
             for arc in self.lattice.arcs[phase]:
                 taken = self.arcs[c, arc]
-                duration = self.stage_cost(c, arc).duration_ps
+                duration = self._duration_of(c, arc)
                 level = offset + len(arc.visited)
                 start = self.starts[c, phase, arc.dimension]
                 self.model.add(start >= self.levels[c, level]).only_enforce_if(taken)
@@ -187,7 +187,7 @@ class JointModel:
                 start = self.starts[c, phase, k]
                 arrival = sum(before[arc.visited] * self.arcs[c, arc] for arc in self._arcs_on(phase, k))
                 departure = sum(
-                    (self.stage_cost(c, arc).duration_ps + after[arc.target]) * self.arcs[c, arc]
+                    (self._duration_of(c, arc) + after[arc.target]) * self.arcs[c, arc]
                     for arc in self._arcs_on(phase, k)
                 )
                 self.model.add(start >= self.levels[c, offset] + arrival)
@@ -219,12 +219,8 @@ class JointModel:
             self.model.add(tail - head >= load)
             starts_here = self._any([self.arcs[c, arc] for c in chunks for arc in firsts if arc.dimension == k])
             ends_here = self._any([self.arcs[c, arc] for c in chunks for arc in lasts if arc.dimension == k])
-            fastest_first = min(
-                self.stage_cost(c, arc).duration_ps for c in chunks for arc in firsts if arc.dimension != k
-            )
-            fastest_last = min(
-                self.stage_cost(c, arc).duration_ps for c in chunks for arc in lasts if arc.dimension != k
-            )
+            fastest_first = min(self._duration_of(c, arc) for c in chunks for arc in firsts if arc.dimension != k)
+            fastest_last = min(self._duration_of(c, arc) for c in chunks for arc in lasts if arc.dimension != k)
             self.model.add(head >= fastest_first - fastest_first * starts_here)
             # Where chunks go on after k they have left it one latency after it is free.
             self.model.add(tail + self._latency_after(k) + fastest_last - fastest_last * ends_here <= self.makespan)
@@ -296,10 +292,10 @@ class JointModel:
         before: dict[Vertex, int] = {frozenset(): 0}
         after: dict[Vertex, int] = {frozenset(self.instance.involved): 0}
         for arc in arcs:
-            time_ps = before[arc.visited] + self.stage_cost(chunk, arc).duration_ps
+            time_ps = before[arc.visited] + self._duration_of(chunk, arc)
             before[arc.target] = min(time_ps, before.get(arc.target, time_ps))
         for arc in reversed(arcs):
-            time_ps = after[arc.target] + self.stage_cost(chunk, arc).duration_ps
+            time_ps = after[arc.target] + self._duration_of(chunk, arc)
             after[arc.visited] = min(time_ps, after.get(arc.visited, time_ps))
         return before, after
 
@@ -309,8 +305,15 @@ class JointModel:
             return 0
         return min(self._costs.latency_ps(phase, dimension) for phase in self.instance.phases)
 
+    def _duration_of(self, chunk: int, arc: Arc) -> int:
+        """Return an arc's duration, cut to just beyond the horizon: no more is needed to rule the arc out.
+
+        Sums over arcs then stay within CP-SAT's integers.
+        """
+        return min(self.stage_cost(chunk, arc).duration_ps, self._horizon + 1)
+
     def _hold_of(self, chunk: int, arc: Arc) -> int:
-        return self._costs.hold_ps(self.stage_cost(chunk, arc))
+        return min(self._costs.hold_ps(self.stage_cost(chunk, arc)), self._horizon + 1)
 
     def _hold_taken(self, chunk: int, phase: Phase, dimension: int) -> cp_model.LinearExpr:
         arcs = self._arcs_on(phase, dimension)

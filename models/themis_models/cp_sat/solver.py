@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import ceil
 
 from ortools.sat.python import cp_model
@@ -12,9 +15,9 @@ from themis_models.cp_sat.model import JointModel
 from themis_models.cp_sat.reading import add_hint, read_schedule
 from themis_models.hints import best_hint
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.errors import SolverError
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule, Status
-from themis_opt.simulator import simulate
 from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
 
 ARCS_PER_S = 500
@@ -25,7 +28,10 @@ MAX_ARCS = 50_000
 """More than this is not built whatever the time limit."""
 
 LARGEST_TIME_PS = 2**52
-"""Sums of times beyond this are left to others: CP-SAT adds them in 64 bits."""
+"""Makespans beyond this are left to others: CP-SAT states bounds as floating-point numbers, exact up to here."""
+
+LARGEST_SUM_PS = 2**60
+"""So are models in which arcs that all last as long as the makespan would add up to more: CP-SAT adds in 64 bits."""
 
 
 def solve_cp_sat(instance: Instance, params: SolverParams) -> SolverResult:
@@ -48,26 +54,30 @@ def solve_cp_sat(instance: Instance, params: SolverParams) -> SolverResult:
     ------
     InputError
         When free sizes or a free number of chunks are asked for.
+    SolverError
+        When CP-SAT finds no schedule at all, as with a false bound to start from.
     """
     deadline = time.monotonic() + params.time_limit_s
     params.require_plain_chunks("cp-sat")
     best = best_hint(instance, params)
-    if simulate(instance, best).table.total_ps > LARGEST_TIME_PS:
-        return SolverResult(Status.FEASIBLE, best, None, "times are too long for CP-SAT; returned the best heuristic")
+    horizon_ps = best.makespan_ps or 0
     num_arcs = _num_arcs(instance)
     if num_arcs > min(MAX_ARCS, ARCS_PER_S * params.time_limit_s):
         too_large = f"the joint model of {num_arcs} arcs is too large for {params.time_limit_s:.3g} s"
         note = f"{too_large}; returned the best heuristic"
         return SolverResult(Status.FEASIBLE, best, None, note)
-    joint = JointModel(instance, best.makespan_ps or 0, _known_bound_ps(instance, params))
+    if horizon_ps > min(LARGEST_TIME_PS, LARGEST_SUM_PS // num_arcs):
+        return SolverResult(Status.FEASIBLE, best, None, "times are too long for CP-SAT; returned the best heuristic")
+    joint = JointModel(instance, horizon_ps, _known_bound_ps(instance, params))
     add_hint(joint, best)
     watch = _Watch(joint, best, params.on_progress)
     solver = _configured(params, deadline - time.monotonic())
     solver.best_bound_callback = watch.on_bound
-    code = solver.solve(joint.model, watch)
-    bound = _bound(instance, watch.lower_ps(solver.best_objective_bound, code))
-    proven = bound is not None and bound.value_ps >= (watch.best.makespan_ps or 0)
-    return SolverResult(Status.OPTIMAL if proven else Status.FEASIBLE, watch.best, bound)
+    with _python_handles_sigint_afterwards():
+        code = solver.solve(joint.model, watch)
+    lower_ps = watch.lower_ps(solver.best_objective_bound, code)
+    proven = lower_ps >= (watch.best.makespan_ps or 0)
+    return SolverResult(Status.OPTIMAL if proven else Status.FEASIBLE, watch.best, _bound(instance, lower_ps))
 
 
 class _Watch(cp_model.CpSolverSolutionCallback):
@@ -99,11 +109,12 @@ class _Watch(cp_model.CpSolverSolutionCallback):
 
         Raises
         ------
-        RuntimeError
+        SolverError
             On a status that a model with a known solution cannot have.
         """
         if code not in (cp_model.OPTIMAL, cp_model.FEASIBLE, cp_model.UNKNOWN):
-            raise RuntimeError(f"CP-SAT ended with status {code} on a model that has a solution")
+            reason = self._joint.model.validate() or "is the bound it started from true?"
+            raise SolverError(f"CP-SAT ended with {code.name} on a model that has a solution: {reason}")
         return max(ceil(best_bound - 1e-6), self._told_ps)
 
 
@@ -114,9 +125,20 @@ def _configured(params: SolverParams, time_left_s: float) -> cp_model.CpSolver:
     solver.parameters.random_seed = params.seed
     # The linear relaxation of loads and levels is what closes four chunks on four dimensions.
     solver.parameters.linearization_level = 2
-    # Python handles Ctrl-C; CP-SAT would take it for itself and end as if its time were up.
-    solver.parameters.catch_sigint_signal = False
+    # Python would look at Ctrl-C when the search is over; CP-SAT ends it at once, and the incumbent is returned.
+    solver.parameters.catch_sigint_signal = True
     return solver
+
+
+@contextmanager
+def _python_handles_sigint_afterwards() -> Iterator[None]:
+    """Put back the handler of SIGINT: CP-SAT leaves the system's, which ends the process."""
+    try:
+        yield
+    finally:
+        handler = signal.getsignal(signal.SIGINT)
+        if handler is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)
 
 
 def _known_bound_ps(instance: Instance, params: SolverParams) -> int:

@@ -17,8 +17,16 @@ from themis_opt.solving.protocol import SolverParams, SolverResult
 MAX_DISJUNCTIONS = 400
 """Pairs of stages beyond which the big-M formulation is hopeless."""
 
-MARGIN = 1e-6
-"""The part of HiGHS's bound that is not believed: a thousand times its tolerances."""
+TOLERANCE = 1e-9
+"""By how much HiGHS may violate a row or a binary."""
+
+MARGIN_PER_STAGE = 5 * TOLERANCE
+"""What HiGHS's bound is lowered by, per stage and relative to the horizon.
+
+The makespan is the length of a path of stages. Each adds its disjunction, off by one tolerance for the row, one for the
+hold's binaries and two for a binary times 2H (4 together), or its two rows against level times, off by one each, one
+for the duration's binary and one each for a binary times H (5 together).
+"""
 
 
 def solve_milp(instance: Instance, params: SolverParams) -> SolverResult:
@@ -52,7 +60,7 @@ def solve_milp(instance: Instance, params: SolverParams) -> SolverResult:
     if horizon_ps == 0:
         return SolverResult(Status.OPTIMAL, best, _bound(instance, 0))
     program = JointProgram(instance, horizon_ps)
-    options = HighsOptions(params.time_limit_s, params.num_workers, params.seed)
+    options = HighsOptions(params.time_limit_s, params.num_workers, params.seed, TOLERANCE)
     result = solve_with_highs(program.problem, options)
     if result.values:
         found = _read_schedule(program, result)
@@ -61,7 +69,8 @@ def solve_milp(instance: Instance, params: SolverParams) -> SolverResult:
     if result.best_bound is None:
         return SolverResult(Status.FEASIBLE, best, None)
     # The optimum is a whole number of picoseconds, so what is left after the margin is rounded up.
-    value_ps = max(0, ceil(result.best_bound * horizon_ps * (1 - MARGIN) - MARGIN))
+    margin = MARGIN_PER_STAGE * len(program.starts)
+    value_ps = max(0, ceil((result.best_bound - margin) * horizon_ps))
     proven = value_ps >= (best.makespan_ps or 0)
     return SolverResult(Status.OPTIMAL if proven else Status.FEASIBLE, best, _bound(instance, value_ps))
 
@@ -70,7 +79,8 @@ def _read_schedule(program: JointProgram, result: HighsResult) -> Schedule:
     """Return the schedule of a solution, with its simulated makespan.
 
     Stages are put in sequence by the middle of their hold, which a tolerance does not disturb, then by their place in
-    the chunk's path.
+    the chunk's path. Where stages take no time, a tolerance may put a middle before that of an earlier stage of the
+    chunk; the later of the two counts, so that the sequences cannot deadlock.
     """
     instance = program.instance
     values = result.values
@@ -82,9 +92,11 @@ def _read_schedule(program: JointProgram, result: HighsResult) -> Schedule:
             taken = [arc for arc in program.lattice.arcs[phase] if values[program.arcs[c, arc].name] > 0.5]
             orders[phase] = program.lattice.order(taken)
         path = [(phase, k) for phase in instance.phases for k in orders[phase]]
+        latest = 0.0
         for position, (phase, k) in enumerate(path):
             middle = values[program.starts[c, phase, k].name] + program.hold(c, phase, k).value() / 2
-            keyed.append((middle, position, c, phase, k))
+            latest = max(latest, middle)
+            keyed.append((latest, position, c, phase, k))
         chunks.append(Chunk(size, orders.get(Phase.REDUCE_SCATTER), orders.get(Phase.ALL_GATHER)))
     sequences: list[list[Slot]] = [[] for _ in instance.network.dimensions]
     for *_, c, phase, k in sorted(keyed):

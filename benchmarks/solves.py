@@ -1,0 +1,99 @@
+"""Running the solver `auto` for the benchmarks: one process for all of them, so that its start-up is not measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import TracebackType
+
+from themis_opt.api import usable_processors
+from themis_opt.bound import Sizing
+from themis_opt.chunking import make_chunking
+from themis_opt.instance import Instance
+from themis_opt.schedules import Schedule
+from themis_opt.solving.process import SolverProcess
+from themis_opt.solving.protocol import SolverParams
+from themis_opt.solving.run import run_solver
+
+SOLVER = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """What the solver found on one instance.
+
+    Attributes
+    ----------
+    schedule
+        Its best schedule, simulated and validated, with the best bound for the number of chunks it has.
+    gap_any_pct
+        Where the number of chunks was free: how far above the bound for all numbers allowed [%].
+    wall_s
+        Seconds of solving.
+    note
+        What the solver has to say, or nothing.
+    """
+
+    schedule: Schedule
+    gap_any_pct: float | None
+    wall_s: float
+    note: str
+
+    @property
+    def makespan_ps(self) -> int:
+        """The simulated makespan."""
+        assert self.schedule.makespan_ps is not None
+        return self.schedule.makespan_ps
+
+    @property
+    def bound_ps(self) -> int:
+        """The bound for exactly its number of chunks."""
+        assert self.schedule.bound is not None
+        return self.schedule.bound.value_ps
+
+    @property
+    def gap_pct(self) -> float:
+        """How far the makespan is above that bound [%]."""
+        return 100 * (self.makespan_ps / self.bound_ps - 1)
+
+
+class AutoSolver:
+    """The solver `auto` in a process of its own; use it as a context manager.
+
+    Asking the same again gives the first answer: parts of a benchmark share their solves.
+    """
+
+    def __init__(self) -> None:
+        self._process = SolverProcess(SOLVER)
+        self._known: dict[tuple[object, ...], Solved] = {}
+
+    def __enter__(self) -> AutoSolver:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.stop()
+
+    def free(self, instance: Instance, time_limit_s: float, *, max_chunks: int | None = None, gap: float = 0) -> Solved:
+        """Solve with chunks of free size: as many as the instance says, or any number up to `max_chunks`."""
+        return self._solve(instance, time_limit_s, Sizing.FREE, max_chunks, gap, 0)
+
+    def equal(self, instance: Instance, time_limit_s: float, *, seed: int = 0, gap: float = 0) -> Solved:
+        """Solve with as many equal chunks as the instance says."""
+        return self._solve(instance, time_limit_s, Sizing.EQUAL, None, gap, seed)
+
+    def _solve(
+        self, instance: Instance, time_limit_s: float, sizing: Sizing, max_chunks: int | None, gap: float, seed: int
+    ) -> Solved:
+        question = (instance, time_limit_s, sizing, max_chunks, gap, seed)
+        if question not in self._known:
+            chunking = make_chunking(instance, sizing, max_chunks)
+            params = SolverParams(time_limit_s, usable_processors(), seed, chunking=chunking, gap=gap)
+            outcome = run_solver(instance, self._process, SOLVER, params)
+            if outcome.interruption is not None:
+                raise outcome.interruption
+            gap_any_pct = None
+            if outcome.bound_any is not None:
+                gap_any_pct = 100 * ((outcome.schedule.makespan_ps or 0) / outcome.bound_any.value_ps - 1)
+            self._known[question] = Solved(outcome.schedule, gap_any_pct, outcome.wall_s, outcome.note)
+        return self._known[question]
