@@ -9,12 +9,12 @@ from fractions import Fraction
 import pytest
 from brute_force import BruteForce
 from test_exact_solvers import ONE_PHASE, SMALL, random_certificate, random_instance
-
-import themis_opt
 from themis_models.auto.solver import solve_auto
 from themis_models.cp_sat.solver import solve_cp_sat
 from themis_models.fluid import fluid_bound
 from themis_models.milp.solver import solve_milp
+
+import themis_opt
 from themis_opt.bound import BoundScope, Sizing
 from themis_opt.certificate import certified_bound_ps
 from themis_opt.chunking import make_chunking

@@ -150,7 +150,7 @@ def test_describe_puts_numbers_into_the_formula(themis_opt_command: CommandLine)
     # one step of 700 ns.
     done = themis_opt_command("describe", "3d-fc-ring-sw", "--chunks", "8")
     assert done.returncode == 0
-    assert "1 steps x 700.00 ns + 1.09375e+07 B / 175 GB/s = 700000 ps + 62500000 ps = 63200000 ps" in done.stdout
+    assert "1 step x 700.00 ns + 10937500 B / 175 GB/s = 700000 ps + 62500000 ps = 63200000 ps" in done.stdout
     assert all(len(line) <= 80 for line in done.stdout.splitlines() if line.startswith("dim") and "  " in line)
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from themis_opt.errors import InputError as InputError
     from themis_opt.errors import InvalidScheduleError as InvalidScheduleError
     from themis_opt.errors import NoScheduleError as NoScheduleError
+    from themis_opt.errors import SchedulerError as SchedulerError
     from themis_opt.errors import SolverError as SolverError
     from themis_opt.errors import ThemisError as ThemisError
     from themis_opt.execution import execute as execute
@@ -66,6 +67,7 @@ _HOMES = {
         "InputError",
         "InvalidScheduleError",
         "NoScheduleError",
+        "SchedulerError",
         "SolverError",
         "ThemisError",
     ),

@@ -10,6 +10,7 @@ import themis_opt
 from themis_opt.bound import Bound, BoundScope, Sizing
 from themis_opt.choices import choose
 from themis_opt.chunking import make_chunking
+from themis_opt.errors import SchedulerError
 from themis_opt.instance import Instance
 from themis_opt.schedulers import get_scheduler
 from themis_opt.schedules import Schedule
@@ -40,12 +41,17 @@ def schedule(instance: Instance, scheduler: str = "themis-scf", *, seed: int = 0
     ------
     InputError
         When there is no such scheduler.
-    InvalidScheduleError
-        When the scheduler brings a schedule that breaks a rule (a defect of the scheduler).
+    SchedulerError
+        When the scheduler fails or brings a schedule that breaks a rule, which is a defect of it.
     """
-    made = get_scheduler(scheduler)(instance, seed=seed)
-    timed = replace(made, makespan_ps=simulate(instance, made).makespan_ps, version=themis_opt.__version__)
-    check(instance, timed)
+    make = get_scheduler(scheduler)
+    try:
+        made = make(instance, seed=seed)
+        timed = replace(made, makespan_ps=simulate(instance, made).makespan_ps, version=themis_opt.__version__)
+        check(instance, timed)
+    except Exception as error:
+        # Another author's code may raise anything; what matters to the user is whose it is.
+        raise SchedulerError(f"scheduler {scheduler!r} failed: {type(error).__name__}: {error}") from error
     return timed
 
 

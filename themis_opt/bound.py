@@ -42,7 +42,8 @@ class BoundScope:
         count = str(self.min_chunks)
         if self.max_chunks != self.min_chunks:
             count += f" to {self.max_chunks}"
-        return f"exactly {count} chunks of {'equal' if self.sizes is Sizing.EQUAL else 'any'} size"
+        noun = "chunk" if count == "1" else "chunks"
+        return f"exactly {count} {noun} of {'equal' if self.sizes is Sizing.EQUAL else 'any'} size"
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,11 +206,19 @@ def _run(
         rows.append(Row(name, _with_bound(instance, made, bounds), baseline_ps, wall_s))
     for name, own in own_schedules.items():
         if same_problem(own.instance, instance):
-            rows.append(Row(name, _with_bound(instance, own, bounds), baseline_ps, 0.0))
+            judged = _with_bound(instance, own, bounds)
+            rows.append(Row(name, judged, baseline_ps, 0.0, _claim_note(own, judged)))
     for name, outcome in outcomes.items():
         rows.append(Row(name, outcome.schedule, baseline_ps, outcome.wall_s, outcome.note, outcome.bound_any))
     interruptions = [outcome.interruption for outcome in outcomes.values() if outcome.interruption is not None]
     return Run(instance, bounds[scope], tuple(rows), interruptions[0] if interruptions else None)
+
+
+def _claim_note(own: Schedule, judged: Schedule) -> str:
+    """Return what a file claims beyond what is proven here: its bound may rest on a solver's word."""
+    if own.bound is None or judged.bound is None or own.bound.value_ps <= judged.bound.value_ps:
+        return ""
+    return f"its file claims {own.status}, on the word of {own.bound.kind}: a bound of {own.bound.value_ps} ps"
 
 
 def _themis_best(instance: Instance) -> Schedule:

@@ -61,5 +61,9 @@ class SolverError(ThemisError):
     """A solver failed, died or broke its contract; the heuristics still have their schedules."""
 
 
+class SchedulerError(ThemisError):
+    """A scheduler failed or brought a schedule that breaks a rule; the others are not concerned."""
+
+
 class NoScheduleError(ThemisError):
     """No schedule was found within the limits given; give more time or another solver."""

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
+from themis_opt.choices import did_you_mean
 from themis_opt.errors import InputError
 
 PS_PER_S = 10**12
@@ -85,7 +86,8 @@ def _parse(text: str, what: str, units: Mapping[str, Fraction], example: str) ->
         raise InputError(f"{text!r} has no unit; write {what} with one of: {allowed} (such as {example!r})")
     factor = units.get(match["unit"])
     if factor is None:
-        raise InputError(f"{text!r}: unknown unit {match['unit']!r} for {what}; use one of: {allowed}")
+        hint = did_you_mean(match["unit"], units)
+        raise InputError(f"{text!r}: unknown unit {match['unit']!r} for {what}; use one of: {allowed}{hint}")
     return _number(match["number"], text) * factor
 
 

@@ -30,7 +30,7 @@ def command(
     from themis_opt.solving.messages import bound_message
     from themis_opt.solving.process import SolverProcess
     from themis_opt.solving.protocol import SolverParams
-    from themis_opt.solving.registry import SOLVERS
+    from themis_opt.solving.registry import BOUNDS, SOLVERS
 
     if json_path is not None:
         check_writable(json_path)
@@ -41,8 +41,9 @@ def command(
         SOLVERS.require(solver)
         with SolverProcess(solver) as process:
             params = SolverParams(time_limit, workers or usable_processors(), seed)
-            found = process.bound("assignment", problem, scope, params)
-            bounds += [] if found is None else [found]
+            for name in BOUNDS.names():
+                found = None if name == "fluid" else process.bound(name, problem, scope, params)
+                bounds += [] if found is None else [found]
     best = best_bound(bounds)
     if json_path is not None:
         document = {
@@ -59,5 +60,5 @@ def command(
         out.print(f"{'*' if bound.value_ps == best.value_ps else ' '} {describe_bound(bound)}", soft_wrap=True)
     out.print(f"best  {best.value_ps} ps", soft_wrap=True)
     if best.certificate is not None:
-        weights = ", ".join(f"dim{k + 1} {float(weight):.4f}" for k, weight in enumerate(best.certificate))
+        weights = ", ".join(f"dim{k + 1} {weight}" for k, weight in enumerate(best.certificate))
         out.print(f"certificate: {weights} proves {best.certified_ps} ps", soft_wrap=True)

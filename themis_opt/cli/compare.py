@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +24,10 @@ from themis_opt.cli.options import (
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule
+
+if TYPE_CHECKING:
+    from themis_opt.cli.progress import Relay
+    from themis_opt.comparison import Run
 
 _DEFAULT = "baseline,themis-fifo,themis-scf,themis-best"
 
@@ -76,23 +81,25 @@ def command(
     problems, own = _read(instances, overrides)
     params = SolverParams(time_limit, workers or usable_processors(), seed, gap=gap)
     runs = []
-    from themis_opt.cli.progress import progress_line
+    from themis_opt.cli.progress import Relay
 
     quiet = json_path == "-"
     if not quiet:
         from themis_opt.cli.tables import console, means_table, print_run
 
         out = console()
-    with progress_line(f"{chosen or 'heuristics'}") as show:
-        listening = replace(params, on_progress=show)
-        for run in compare(
-            problems, schedulers=names, solver=chosen, params=listening, choices=choices, own_schedules=own
-        ):
-            runs.append(run)
-            if not quiet:
-                if len(runs) > 1:
-                    out.print()
-                print_run(out, run)
+    relay = Relay()
+    listening = replace(params, on_progress=relay)
+    comparison = compare(
+        problems, schedulers=names, solver=chosen, params=listening, choices=choices, own_schedules=own
+    )
+    # The progress line is gone whenever a table is printed.
+    while (run := _next(comparison, relay, chosen or "heuristics")) is not None:
+        runs.append(run)
+        if not quiet:
+            if len(runs) > 1:
+                out.print()
+            print_run(out, run)
     if len(runs) > 1 and not quiet:
         out.print(f"\nover {len(runs)} instances", style="bold")
         out.print(means_table(runs))
@@ -108,6 +115,14 @@ def command(
         write_text(json_path, comparison_text(runs, told, seed))
     if runs and runs[-1].interruption is not None:
         raise Exit(exit_code(runs[-1].interruption))
+
+
+def _next(comparison: Iterator[Run], relay: Relay, what: str) -> Run | None:
+    """Return the next run, with a progress line while it is in the making; ``None`` when there is none."""
+    from themis_opt.cli.progress import progress_line
+
+    with progress_line(what) as relay.show:
+        return next(comparison, None)
 
 
 def _rows(solver: str | None, choice: ChunkingChoice | None) -> dict[str, ChunkingChoice]:

@@ -64,7 +64,8 @@ def command(instance: str, **options: Any) -> None:
     sizes = problem.equal_chunk_sizes()
     out.print()
     out.print(f"size      {problem.size_bytes} bytes per NPU ({format_size(problem.size_bytes)})")
-    out.print(f"chunks    {problem.num_chunks} of {min(sizes)} to {max(sizes)} bytes")
+    size = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+    out.print(f"chunks    {problem.num_chunks} of {size} bytes")
     if problem.chunk_overhead_ps:
         out.print(
             f"overhead  {format_time(problem.chunk_overhead_ps)} to launch a chunk, on the dimension of its first stage"
@@ -81,9 +82,9 @@ def command(instance: str, **options: Any) -> None:
         steps = 1 if phase.value == "a2a" else dimension.num_steps()
         out.print(f"first {phase.value} stage of chunk 0 on dim{k + 1}:", soft_wrap=True)
         resident = sizes[0] * model.resident_fraction(phase, ())
-        out.print(f"  resident {float(resident):.6g} B, sends {float(cost.sent_bytes):.6g} B", soft_wrap=True)
+        out.print(f"  resident {float(resident):.10g} B, sends {float(cost.sent_bytes):.10g} B", soft_wrap=True)
         out.print(
-            f"  {steps} steps x {format_time(dimension.latency_ps)} + {float(cost.sent_bytes):.6g} B / "
+            f"  {steps} step{'' if steps == 1 else 's'} x {format_time(dimension.latency_ps)} + {float(cost.sent_bytes):.10g} B / "
             f"{format_bandwidth(dimension.bandwidth_Bps)} = {cost.latency_ps} ps + {cost.transfer_ps} ps "
             f"{f'+ {cost.overhead_ps} ps to launch it ' if cost.overhead_ps else ''}"
             f"= {cost.duration_ps} ps; holds dim{k + 1} for {model.hold_ps(cost)} ps",

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
+
+from themis_opt.errors import InputError
+from themis_opt.plugins import Registry
 
 
 @click.command("list")
@@ -16,7 +21,7 @@ def command(what: str) -> None:
     table.columns[1].no_wrap = False
     for name, text in rows:
         table.add_row(name, text)
-    console().print(table)
+    console(None).print(table)
 
 
 def _networks() -> list[tuple[str, str]]:
@@ -42,10 +47,18 @@ def _instances() -> list[tuple[str, str]]:
 def _schedulers() -> list[tuple[str, str]]:
     from themis_opt.schedulers.registry import SCHEDULERS
 
-    return [(name, SCHEDULERS.summary(name)) for name in SCHEDULERS.names()]
+    return [(name, _summary(SCHEDULERS, name)) for name in SCHEDULERS.names()]
 
 
 def _solvers() -> list[tuple[str, str]]:
     from themis_opt.solving.registry import SOLVERS
 
-    return [(name, SOLVERS.summary(name)) for name in SOLVERS.names()]
+    return [(name, _summary(SOLVERS, name)) for name in SOLVERS.names()]
+
+
+def _summary(registry: Registry[Any], name: str) -> str:
+    """Return what a thing is, or why another package's fails to load: that must not hide the others."""
+    try:
+        return registry.summary(name)
+    except InputError as error:
+        return str(error)

@@ -12,12 +12,13 @@ from types import FrameType
 import click
 
 import themis_opt
-from themis_opt.cli.exits import BAD_INPUT, FALSE_CLAIM, NO_SCHEDULE, Exit, Terminated, exit_code
+from themis_opt.cli.exits import BAD_INPUT, BROKEN_PIPE, FALSE_CLAIM, NO_SCHEDULE, Exit, Terminated, exit_code
 from themis_opt.errors import (
     DeadlockError,
     InputError,
     InvalidScheduleError,
     NoScheduleError,
+    SchedulerError,
     SolverError,
     ThemisError,
 )
@@ -28,6 +29,8 @@ VERBS = {
     "simulate": "Time a schedule, or a scheduler on an instance.",
     "bound": "Compute lower bounds on the makespan, with a certificate.",
     "validate": "Judge schedule files: rules, times, claims, data movement.",
+    "certify": "Prove a schedule file's makespan and bound again, and say why none is faster.",
+    "explain": "Say what a schedule waits for, or where a network has too much bandwidth.",
     "describe": "Show an instance after all conversions, and the cost of a stage.",
     "list": "List what there is: networks, instances, schedulers, solvers.",
     "schema": "Print the JSON Schema of a file format.",
@@ -73,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     _install_sigterm()
+    _print_what_the_terminal_can()
     try:
         cli.main(arguments, prog_name="themis-opt", standalone_mode=False)
         sys.stdout.flush()
@@ -88,7 +92,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), BAD_INPUT)
     except (InvalidScheduleError, DeadlockError) as error:
         return _fail(str(error), FALSE_CLAIM)
-    except (NoScheduleError, SolverError) as error:
+    except (NoScheduleError, SchedulerError, SolverError) as error:
         return _fail(str(error), NO_SCHEDULE)
     except ThemisError as error:
         return _fail(str(error), BAD_INPUT)
@@ -99,7 +103,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our output is gone; point stdout to nowhere so that the interpreter's last flush is silent.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return BAD_INPUT
+        return BROKEN_PIPE
     except MemoryError:
         return _fail("out of memory; try fewer chunks or a smaller time limit", BAD_INPUT)
     except OSError as error:
@@ -111,6 +115,14 @@ def _install_sigterm() -> None:
         raise Terminated
 
     signal.signal(signal.SIGTERM, terminate)
+
+
+def _print_what_the_terminal_can() -> None:
+    """Replace characters that stdout or stderr cannot encode, rather than fail on them."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
 
 
 def _fail(message: str, code: int) -> int:

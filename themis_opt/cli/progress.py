@@ -12,6 +12,17 @@ from themis_opt.solving.protocol import Progress
 from themis_opt.units import format_time
 
 
+class Relay:
+    """A listener whose target can change: whatever line is shown at the moment."""
+
+    def __init__(self) -> None:
+        self.show: Callable[[Progress], None] = lambda progress: None
+
+    def __call__(self, progress: Progress) -> None:
+        """Pass a report on."""
+        self.show(progress)
+
+
 @contextmanager
 def progress_line(what: str) -> Iterator[Callable[[Progress], None]]:
     """Show a line that the function given follows; it disappears at the end."""

@@ -53,6 +53,8 @@ def command(
     from themis_opt.solving.protocol import SolverParams
     from themis_opt.solving.registry import SOLVERS
 
+    if solver == "none":
+        raise InputError("solve needs a solver; 'compare --solver none' puts heuristics beside the quick bounds")
     SOLVERS.require(solver)
     if output == "-" and json_path == "-":
         raise InputError("-o - and --json - would both write to standard output; name a file for one of them")

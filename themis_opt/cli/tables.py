@@ -15,15 +15,19 @@ from themis_opt.comparison import Row, Run
 from themis_opt.instance import Instance
 from themis_opt.units import format_size, format_time
 
-_MINIMUM_WIDTH = 80
+_TABLE_WIDTH = 200
+"""Wider than any table: a narrow terminal wraps its lines, but no number loses its unit."""
 
 
-def console() -> Console:
-    """Return a console for stdout that never wraps our tables when nobody's terminal limits them."""
-    terminal = Console(highlight=False, markup=False)
-    if not terminal.is_terminal:
-        terminal = Console(highlight=False, markup=False, width=max(_MINIMUM_WIDTH, terminal.width))
-    return terminal
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave a broken pipe to the entry point instead of ending the process here."""
+        raise BrokenPipeError
+
+
+def console(width: int | None = _TABLE_WIDTH) -> Console:
+    """Return a console for stdout; texts are not wrapped unless `width` is ``None`` (the terminal's)."""
+    return _Console(highlight=False, markup=False, width=width)
 
 
 def make_table(columns: Sequence[tuple[str, str]]) -> Table:
@@ -37,7 +41,7 @@ def make_table(columns: Sequence[tuple[str, str]]) -> Table:
 def title(instance: Instance) -> str:
     """Return one line that says what an instance is."""
     subset = ""
-    if instance.dimensions is not None:
+    if any(k not in instance.involved for k, d in enumerate(instance.network.dimensions) if d.size > 1):
         subset = " on " + "+".join(f"dim{k + 1}" for k in instance.involved)
     return (
         f"{instance.network.name}: {instance.collective}{subset}, {format_size(instance.size_bytes)}, "
@@ -82,7 +86,7 @@ def rows_table(rows: Sequence[Row]) -> Table:
     for row in rows:
         instance = row.schedule.instance
         table.add_row(
-            shorten(row.name, 17),
+            shorten(row.name, 32),
             str(row.schedule.num_chunks),
             format_time(row.makespan_ps),
             f"{metrics.bw_utilization(instance, row.makespan_ps):.1%}",
@@ -146,7 +150,7 @@ def means_table(runs: Sequence[Run]) -> Table:
     for name, rows in by_name.items():
         use = [metrics.bw_utilization(row.schedule.instance, row.makespan_ps) for row in rows]
         table.add_row(
-            shorten(name, 17),
+            shorten(name, 32),
             str(len(rows)),
             f"{metrics.geometric_mean([row.speedup for row in rows]):.3f}x",
             f"{sum(use) / len(use):.1%}",

@@ -23,15 +23,22 @@ def command(schedules: tuple[str, ...], move_data: bool, instance: str | None, s
     from themis_opt.formats.schedule_file import load_schedule
     from themis_opt.validation import validate
 
-    loaded = [(path, load_schedule(path)) for path in schedules]
     problem = None if instance is None else load_instance(instance)
     all_good = True
-    for path, schedule in loaded:
+    unreadable: InputError | None = None
+    for path in schedules:
+        try:
+            schedule = load_schedule(path)
+        except InputError as error:
+            # The others are judged all the same; the first such error is told at the end.
+            unreadable = unreadable or error
+            continue
         if problem is not None and not same_problem(problem, schedule.instance):
             raise InputError(f"{path}: is a schedule for another instance than {instance}")
         violations = validate(problem or schedule.instance, schedule)
         for violation in violations:
-            click.echo(f"{path}: {violation.rule}: {violation}")
+            rule, text = str(violation.rule), str(violation)
+            click.echo(f"{path}: {text}" if text.startswith(f"{rule}:") else f"{path}: {rule}: {text}")
         all_good &= not violations
         if violations:
             continue
@@ -49,5 +56,7 @@ def command(schedules: tuple[str, ...], move_data: bool, instance: str | None, s
         bound = "" if schedule.bound is None else f", bound {schedule.bound.value_ps} ps"
         claim = "no claimed makespan" if schedule.makespan_ps is None else f"makespan {schedule.makespan_ps} ps"
         click.echo(f"{path}: valid: {schedule.num_chunks} chunks, {claim}{bound}{executed}")
+    if unreadable is not None:
+        raise unreadable
     if not all_good:
         raise Exit(FALSE_CLAIM)
