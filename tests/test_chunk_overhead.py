@@ -62,7 +62,7 @@ def test_solvers_bounds_and_brute_force_agree(seed: int) -> None:
 def test_overhead_makes_fewer_chunks_best() -> None:
     network = load_network("2d-sw-sw-artifact")
     counts = []
-    for overhead_ps in (0, 50 * 10**6):
+    for overhead_ps in (0, 500 * 10**6):
         instance = Instance(network, size_bytes=100 * 2**20, num_chunks=12, chunk_overhead_ps=overhead_ps)
         chunking = make_chunking(instance, Sizing.FREE, 12)
         result = solve_auto(instance, SolverParams(3.0, 2, chunking=chunking))

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
 from brute_force import BruteForce
+from ortools.sat.python import cp_model
+from strategies import random_chunk, random_sequences
 from themis_models.assignment import assignment_bound
+from themis_models.cp_sat.model import JointModel
+from themis_models.cp_sat.reading import add_hint, reversed_in_time
 from themis_models.cp_sat.solver import solve_cp_sat
 from themis_models.fluid import fluid_bound
 from themis_models.milp.solver import solve_milp
@@ -22,7 +28,7 @@ from themis_opt.formats.network_file import load_network
 from themis_opt.instance import Instance, Occupancy
 from themis_opt.network import Algorithm, Dimension, Network, Topology
 from themis_opt.schedulers import get_scheduler
-from themis_opt.schedules import Status
+from themis_opt.schedules import Schedule, Status
 from themis_opt.simulator import simulate
 from themis_opt.solving import Progress, Solver, SolverParams
 from themis_opt.validation import validate
@@ -179,7 +185,9 @@ def test_the_time_limit_covers_building(four_dimensions: Instance) -> None:
 
 
 def test_costs_that_all_round_to_zero() -> None:
-    network = Network("instant", (Dimension(Topology.RING, 2, Fraction(10**18)), Dimension(Topology.RING, 2, 10**18)))
+    network = Network(
+        "instant", (Dimension(Topology.RING, 2, Fraction(10**18)), Dimension(Topology.RING, 2, Fraction(10**18)))
+    )
     instance = Instance(network, size_bytes=4, num_chunks=2)
     for solve in (solve_cp_sat, solve_milp):
         result = solve(instance, SolverParams(10.0))
@@ -192,3 +200,107 @@ def test_times_beyond_64_bits_are_left_to_the_heuristics() -> None:
     result = solve_cp_sat(Instance(network, size_bytes=10**9, num_chunks=2), SolverParams(10.0))
     assert result.schedule is not None
     assert "too long" in result.note
+
+
+def random_equal_chunks_schedule(instance: Instance, drawn: random.Random) -> Schedule:
+    chunks = tuple(random_chunk(drawn, instance, size) for size in instance.equal_chunk_sizes())
+    schedule = Schedule(instance, chunks, random_sequences(drawn, instance, chunks))
+    return schedule.replace(makespan_ps=simulate(instance, schedule).makespan_ps)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_schedule_has_a_form_that_the_model_allows(seed: int) -> None:
+    # Whatever breaks symmetries or is called redundant must leave at least one equivalent of any schedule.
+    drawn = random.Random(seed)
+    instance = random_instance([*LARGER, (Collective.ALL_REDUCE, 3, 4), *ONE_PHASE, OTHERS[0]], seed)
+    schedule = random_equal_chunks_schedule(instance, drawn)
+    joint = JointModel(instance, schedule.makespan_ps or 0)
+    add_hint(joint, schedule)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.fix_variables_to_their_hinted_value = True
+    assert solver.solve(joint.model) == cp_model.OPTIMAL
+    assert solver.objective_value <= (schedule.makespan_ps or 0)
+
+
+def test_an_all_reduce_read_backwards_takes_as_long_unless_reduction_takes_time() -> None:
+    reversible = set()
+    for seed in range(40):
+        drawn = random.Random(seed)
+        instance = random_instance(LARGER, seed)
+        schedule = random_equal_chunks_schedule(instance, drawn)
+        backwards = simulate(instance, reversed_in_time(schedule)).makespan_ps
+        # Reading it twice gives the same sequences; every reading lets stages start as early as they can.
+        assert reversed_in_time(reversed_in_time(schedule)).sequences == schedule.sequences
+        is_reversible = JointModel(instance, schedule.makespan_ps or 0).is_reversible
+        assert is_reversible == all(
+            dimension.reduction_bandwidth_Bps is None or dimension.size == 1
+            for dimension in (instance.network.dimensions[k] for k in instance.involved)
+        )
+        if is_reversible:
+            assert backwards == schedule.makespan_ps
+        reversible.add(is_reversible)
+    assert reversible == {True, False}
+
+
+def test_an_arc_too_long_for_64_bits_is_ruled_out() -> None:
+    # RS of 4 GB on dim2 takes 2e9 B / 200 B/s = 1e7 s = 1e19 ps, more than 2^63; after dim1 a 16,384th of that. What a
+    # good schedule never does must not keep it from being found.
+    dimensions = (Dimension(Topology.SWITCH, 16384, Fraction(10**12)), Dimension(Topology.RING, 2, Fraction(200)))
+    instance = Instance(Network("lame", dimensions), size_bytes=4 * 10**9, num_chunks=1)
+    result = solve_cp_sat(instance, SolverParams(60.0))
+    assert result.status is Status.OPTIMAL
+    assert result.schedule is not None
+    assert result.schedule.makespan_ps == BruteForce(instance).optimum_ps
+
+
+def test_milp_leaves_many_dimensions_alone() -> None:
+    # One chunk, no pairs of stages, but 2 phases x 8 x 2^7 = 2048 arcs.
+    pair = Dimension(Topology.RING, 2, Fraction(10**9))
+    result = solve_milp(Instance(Network("cube", (pair,) * 8), size_bytes=256, num_chunks=1), SolverParams(60.0))
+    assert result.schedule is not None
+    assert result.bound is None
+    assert "2048 arcs are too many" in result.note
+
+
+def test_milp_is_exact_for_makespans_above_a_million() -> None:
+    # One dimension of 2 NPUs at 1 GB/s: half of 1,998 bytes take 999 ns, and 4 chunks come one after another:
+    # 4 x 999,000 ps. A margin of a millionth of that would leave the bound 4 ps short.
+    instance = Instance(
+        Network("pair", (Dimension(Topology.RING, 2, Fraction(10**9)),)), Collective.REDUCE_SCATTER, 4 * 1998, 4
+    )
+    result = solve_milp(instance, SolverParams(60.0))
+    assert result.status is Status.OPTIMAL
+    assert result.bound is not None
+    assert result.bound.value_ps == 4 * 999_000
+
+
+INTERRUPTED = """
+import os, signal
+from themis_models.cp_sat.solver import solve_cp_sat
+from themis_opt.formats.network_file import load_network
+from themis_opt.instance import Instance
+from themis_opt.solving import SolverParams
+
+told = []
+
+def interrupt(progress):
+    told.append(progress)
+    if len(told) == 1:
+        os.kill(os.getpid(), signal.SIGINT)
+
+instance = Instance(load_network("4d-ring-sw-sw-sw"), num_chunks=8)
+result = solve_cp_sat(instance, SolverParams(3600.0, on_progress=interrupt))
+print(result.status, result.schedule is not None)
+try:
+    signal.raise_signal(signal.SIGINT)
+except KeyboardInterrupt:
+    print("Python handles Ctrl-C again")
+"""
+
+
+def test_ctrl_c_ends_the_search_and_keeps_the_incumbent() -> None:
+    finished = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert finished.stdout == "feasible True\nPython handles Ctrl-C again\n"

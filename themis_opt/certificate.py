@@ -23,18 +23,95 @@ such y: a certificate needs no trust in whoever found it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, lcm
 
 from themis_opt.bound import BoundScope, Sizing
+from themis_opt.collective import Phase
 from themis_opt.cost import CostModel
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance, Occupancy
-from themis_opt.lattice import Arc, OrderLattice
+from themis_opt.lattice import Arc, Number, OrderLattice
+from themis_opt.schedules import Order
 
 MAX_EQUAL_COUNTS = 64
 """Over a wider range of numbers of equal chunks the bound is that for any sizes, which costs the same for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheapestOrder:
+    """An order of a phase that no other order beats under a certificate's weights.
+
+    Attributes
+    ----------
+    phase
+        The phase.
+    order
+        The dimensions in the order visited.
+    stage_costs
+        The weighted time of each of its stages [ps], in that order: of a whole chunk in (B1), per byte of it in (B2).
+    """
+
+    phase: Phase
+    order: Order
+    stage_costs: tuple[Fraction, ...]
+
+    @property
+    def cost(self) -> Fraction:
+        """What the whole order costs: the shortest path in the phase's lattice."""
+        return sum(self.stage_costs, Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class LoadArgument:
+    """Why no schedule with exactly `num_chunks` chunks ends earlier: the weighted mean of the loads is too high.
+
+    Attributes
+    ----------
+    num_chunks
+        The number of chunks it speaks of.
+    sizing
+        `EQUAL` for (B1), which counts chunks; `FREE` for (B2), which counts bytes.
+    units
+        How many times the cheapest orders have to be paid: the chunks in (B1), the bytes in (B2).
+    unit_bytes
+        Bytes of the chunk counted in (B1), the smallest of them; 1 in (B2).
+    cheapest
+        One per phase.
+    latency_ps, launch_ps, rounding_ps
+        What every chunk adds in (B2), weighted: its stages' latencies (exclusive occupancy), its launch, and less the
+        most that rounding can take away. Zero in (B1), where the stages contain them.
+    paid_once_ps
+        The weighted latency after each dimension's last hold (pipelined occupancy).
+    """
+
+    num_chunks: int
+    sizing: Sizing
+    units: int
+    unit_bytes: int
+    cheapest: tuple[CheapestOrder, ...]
+    latency_ps: Fraction
+    launch_ps: Fraction
+    rounding_ps: Fraction
+    paid_once_ps: Fraction
+
+    @property
+    def unit_cost(self) -> Fraction:
+        """The least weighted time of one unit over all phases [ps]."""
+        return sum((order.cost for order in self.cheapest), Fraction(0))
+
+    @property
+    def carried_ps(self) -> Fraction:
+        """What all units carry together [ps]."""
+        return self.units * self.unit_cost
+
+    @property
+    def load_ps(self) -> Fraction:
+        """The least weighted mean of the loads of any such schedule [ps]: (B1) or (B2)."""
+        per_chunk = self.latency_ps + self.launch_ps - self.rounding_ps
+        return self.carried_ps + self.num_chunks * per_chunk + self.paid_once_ps
 
 
 def certified_bound_ps(
@@ -58,6 +135,19 @@ def certified_bound_ps(
     InputError
         When the weights are no certificate or the scope has no schedule.
     """
+    return max(0, ceil(weakest_argument(instance, weights, scope, model).load_ps))
+
+
+def weakest_argument(
+    instance: Instance, weights: Sequence[Fraction], scope: BoundScope, model: CostModel | None = None
+) -> LoadArgument:
+    """Return what `certified_bound_ps` rests on: the argument for the number of chunks in `scope` that allows least.
+
+    Raises
+    ------
+    InputError
+        When the weights are no certificate or the scope has no schedule.
+    """
     check_weights(instance, weights)
     if not 1 <= scope.min_chunks <= scope.max_chunks <= instance.size_bytes:
         raise InputError(
@@ -67,10 +157,12 @@ def certified_bound_ps(
     model = model or CostModel(instance)
     if scope.sizes is Sizing.FREE or scope.max_chunks - scope.min_chunks >= MAX_EQUAL_COUNTS:
         # What holds for any sizes holds for equal ones; it is affine in the number, so least at an end of the range.
-        counts = {scope.min_chunks, scope.max_chunks}
-        return max(0, min(ceil(_free_sizes_bound(instance, weights, count, model)) for count in counts))
-    counts_in_range = range(scope.min_chunks, scope.max_chunks + 1)
-    return max(0, min(ceil(_equal_chunks_bound(instance, weights, count, model)) for count in counts_in_range))
+        ends = sorted({scope.min_chunks, scope.max_chunks})
+        arguments = [_free_sizes_argument(instance, weights, count, model) for count in ends]
+    else:
+        counts = range(scope.min_chunks, scope.max_chunks + 1)
+        arguments = [_equal_chunks_argument(instance, weights, count, model) for count in counts]
+    return min(arguments, key=lambda argument: argument.load_ps)
 
 
 def check_weights(instance: Instance, weights: Sequence[Fraction]) -> None:
@@ -94,7 +186,9 @@ def check_weights(instance: Instance, weights: Sequence[Fraction]) -> None:
         raise InputError(f"certificate adds up to {total}; the weights must add up to exactly 1")
 
 
-def _equal_chunks_bound(instance: Instance, weights: Sequence[Fraction], num_chunks: int, model: CostModel) -> Fraction:
+def _equal_chunks_argument(
+    instance: Instance, weights: Sequence[Fraction], num_chunks: int, model: CostModel
+) -> LoadArgument:
     """Return (B1) for chunks of ``floor(S/C)`` bytes: a chunk of one byte more never takes less."""
     scale = lcm(*(weight.denominator for weight in weights))
     integers = [int(weight * scale) for weight in weights]
@@ -103,12 +197,23 @@ def _equal_chunks_bound(instance: Instance, weights: Sequence[Fraction], num_chu
     def weighted_hold(arc: Arc) -> int:
         return integers[arc.dimension] * model.hold_ps(model.stage(size, *arc))
 
-    lattice = OrderLattice(instance)
-    total = num_chunks * sum(lattice.cheapest_order(phase, weighted_hold)[0] for phase in instance.phases)
-    return Fraction(total, scale) + _latency_paid_once(instance, weights, model)
+    nothing = Fraction(0)
+    return LoadArgument(
+        num_chunks,
+        Sizing.EQUAL,
+        units=num_chunks,
+        unit_bytes=size,
+        cheapest=_cheapest_orders(OrderLattice(instance), weighted_hold, scale),
+        latency_ps=nothing,
+        launch_ps=nothing,
+        rounding_ps=nothing,
+        paid_once_ps=_latency_paid_once(instance, weights, model),
+    )
 
 
-def _free_sizes_bound(instance: Instance, weights: Sequence[Fraction], num_chunks: int, model: CostModel) -> Fraction:
+def _free_sizes_argument(
+    instance: Instance, weights: Sequence[Fraction], num_chunks: int, model: CostModel
+) -> LoadArgument:
     """Return (B2)."""
 
     def weighted_rate(arc: Arc) -> Fraction:
@@ -116,15 +221,33 @@ def _free_sizes_bound(instance: Instance, weights: Sequence[Fraction], num_chunk
         return weights[k] * model.sent_fraction(phase, visited, k) * model.transfer_rate(phase, k)
 
     lattice = OrderLattice(instance)
-    per_byte = sum((lattice.cheapest_order(phase, weighted_rate)[0] for phase in instance.phases), Fraction(0))
-    per_chunk = Fraction(-len(instance.phases), 2)
+    latency = Fraction(0)
     if instance.occupancy is Occupancy.EXCLUSIVE:
-        per_chunk += sum(
-            weights[k] * model.latency_ps(phase, k) for phase in instance.phases for k in instance.involved
-        )
+        latency += sum(weights[k] * model.latency_ps(phase, k) for phase in instance.phases for k in instance.involved)
     firsts = [arc for arc in lattice.arcs[instance.phases[0]] if not arc.visited]
-    per_chunk += instance.chunk_overhead_ps * min(weights[arc.dimension] for arc in firsts)
-    return instance.size_bytes * per_byte + num_chunks * per_chunk + _latency_paid_once(instance, weights, model)
+    return LoadArgument(
+        num_chunks,
+        Sizing.FREE,
+        units=instance.size_bytes,
+        unit_bytes=1,
+        cheapest=_cheapest_orders(lattice, weighted_rate),
+        latency_ps=latency,
+        launch_ps=instance.chunk_overhead_ps * min(weights[arc.dimension] for arc in firsts),
+        rounding_ps=Fraction(len(instance.phases), 2),
+        paid_once_ps=_latency_paid_once(instance, weights, model),
+    )
+
+
+def _cheapest_orders(
+    lattice: OrderLattice, weight: Callable[[Arc], Number], scale: int = 1
+) -> tuple[CheapestOrder, ...]:
+    """Return each phase's cheapest order under `weight`, its costs divided by `scale`."""
+    cheapest = []
+    for phase in lattice.instance.phases:
+        _, order = lattice.cheapest_order(phase, weight)
+        stage_costs = tuple(Fraction(weight(arc)) / scale for arc in lattice.path(phase, order))
+        cheapest.append(CheapestOrder(phase, order, stage_costs))
+    return tuple(cheapest)
 
 
 def _latency_paid_once(instance: Instance, weights: Sequence[Fraction], model: CostModel) -> Fraction:

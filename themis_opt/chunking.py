@@ -97,6 +97,8 @@ def make_chunking(
     if granule < 1:
         raise InputError(f"granularity is {granule} bytes; it must be at least one byte")
     least = granule if min_chunk_bytes is None else min_chunk_bytes
+    if least < 0:
+        raise InputError(f"least chunk is {least} bytes; it must not be negative")
     chunking = Chunking(sizing, 1, 1, granule, least)
     fitting = instance.size_bytes
     if sizing is Sizing.FREE:

@@ -12,7 +12,7 @@ from themis_opt.units import PS_PER_S
 
 
 def sent_bytes(instance: Instance) -> Fraction:
-    """Return the bytes one NPU sends over all dimensions; orders do not change it (design fact, equation M1).
+    """Return the bytes one NPU sends over all dimensions; orders do not change it (M1 in docs/formulation.md).
 
     All-Reduce ``2·S(1-1/P)``, Reduce-Scatter and All-Gather half of it, All-to-All ``S·Σ(1-1/P_k)``.
     """

@@ -31,7 +31,7 @@ class Algorithm(StrEnum):
     BRUCK = "bruck"
 
     def num_steps(self, size: int) -> int:
-        """Return the message exchanges of one stage among `size` NPUs (``steps`` of design equation T1).
+        """Return the message exchanges of one stage among `size` NPUs (T1 in docs/formulation.md).
 
         Raises
         ------

@@ -79,12 +79,13 @@ def command(instance: str, **options: Any) -> None:
         k = problem.baseline_order[phase][0]
         dimension = network.dimensions[k]
         cost = model.stage(sizes[0], phase, (), k)
-        steps = 1 if phase.value == "a2a" else dimension.num_steps()
+        num_steps = 1 if phase.value == "a2a" else dimension.num_steps()
+        steps = f"{num_steps} step{'' if num_steps == 1 else 's'}"
         out.print(f"first {phase.value} stage of chunk 0 on dim{k + 1}:", soft_wrap=True)
         resident = sizes[0] * model.resident_fraction(phase, ())
         out.print(f"  resident {float(resident):.10g} B, sends {float(cost.sent_bytes):.10g} B", soft_wrap=True)
         out.print(
-            f"  {steps} step{'' if steps == 1 else 's'} x {format_time(dimension.latency_ps)} + {float(cost.sent_bytes):.10g} B / "
+            f"  {steps} x {format_time(dimension.latency_ps)} + {float(cost.sent_bytes):.10g} B / "
             f"{format_bandwidth(dimension.bandwidth_Bps)} = {cost.latency_ps} ps + {cost.transfer_ps} ps "
             f"{f'+ {cost.overhead_ps} ps to launch it ' if cost.overhead_ps else ''}"
             f"= {cost.duration_ps} ps; holds dim{k + 1} for {model.hold_ps(cost)} ps",

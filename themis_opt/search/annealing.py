@@ -9,11 +9,18 @@ from themis_opt.search.kernel import FloatArray, IntArray, cost_chunk, dispatch
 
 FLIP, EXCHANGE, PRIORITIZE, RESIZE = 0, 1, 2, 3
 """The neighbourhoods: swap two dimensions in one order of a chunk, exchange one order between two chunks, draw a new
-priority for one stage, move bytes from one chunk to another."""
+priority for one stage (or defer it), move bytes from one chunk to another."""
 
 NEIGHBOURHOODS_EQUAL = np.array([0.45, 0.3, 0.25, 0.0])
 NEIGHBOURHOODS_FREE = np.array([0.4, 0.15, 0.15, 0.3])
 """How often each is tried, where sizes are fixed and where they are free."""
+
+
+DEFERRING = 1e220
+"""A priority that makes any stage a deferred one."""
+
+FEW_CHUNKS = 8
+"""Only with so few chunks are stages deferred: with more, a dimension hardly gains by idling on purpose."""
 
 
 @compiled
@@ -120,6 +127,8 @@ def anneal(
         elif kind == PRIORITIZE:
             stage = np.random.randint(num_stages)
             priority[one, stage] = np.exp(np.random.normal()) if np.random.random() < 0.7 else 1.0
+            if num_chunks <= FEW_CHUNKS and np.random.random() < 0.2:
+                priority[one, stage] *= DEFERRING
         else:
             spare = chunk_bytes[one] - min_bytes
             moved = spare * np.random.random()

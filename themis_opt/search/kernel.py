@@ -2,8 +2,9 @@
 
 A candidate is, for every chunk, its bytes, the dimensions of its stages in order (``path``, as positions among the
 involved dimensions) and a priority per stage. Dimensions serve the waiting stage with the smallest product of bytes
-before the stage and priority (smallest chunk first when all priorities are 1). Times are floats in picoseconds: this
-is a search, and what it finds is timed exactly by the simulator before it counts.
+before the stage and priority (smallest chunk first when all priorities are 1), and never idle while a stage waits,
+unless it is a deferred one (`DEFERRED`). Times are floats in picoseconds: this is a search, and what it finds is timed
+exactly by the simulator before it counts.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ REDUCE_SCATTER, ALL_GATHER, ALL_TO_ALL = 0, 1, 2
 """How the kernel writes the phases."""
 
 NEVER = 1e300
+
+DEFERRED = 1e200
+"""A stage whose key is at least this waits for all stages of its dimension whose keys are less, even while it idles."""
 
 
 @compiled
@@ -122,9 +126,10 @@ def dispatch(
 ) -> float:
     """Return the makespan, or `NEVER` as soon as it is certain to exceed `cutoff`.
 
-    It is certain when a dimension cannot even serve what it still has to serve without a pause. ``float_space`` is
-    scratch of shape (2·dims + 1, at least chunks and dims), ``int_space`` of shape (2·dims + 2, same); with `record`,
-    ``served`` (dims, stages on it) gets ``chunk·stages + stage`` in the order served.
+    It is certain when a dimension cannot even serve what it still has to serve without a pause, or when deferred stages
+    wait for each other for ever. ``float_space`` is scratch of shape (2·dims + 1, at least chunks and dims),
+    ``int_space`` of shape (2·dims + 2, same); with `record`, ``served`` (dims, stages on it) gets
+    ``chunk·stages + stage`` in the order served.
     """
     num_chunks, num_stages = path.shape
     num_dims = load.shape[0]
@@ -139,6 +144,7 @@ def dispatch(
     num_flying = np.zeros(num_dims, np.int64)
     free_at = np.full(num_dims, -1.0)
     left = load.copy()
+    pending = np.zeros(num_dims, np.int64)
     for d in range(num_dims):
         if left[d] > cutoff:
             return NEVER
@@ -148,14 +154,22 @@ def dispatch(
         d = path[chunk, 0]
         _push(wait_key[d], wait_chunk[d], num_waiting[d], key[chunk, 0], chunk)
         num_waiting[d] += 1
+        for stage in range(num_stages):
+            if key[chunk, stage] < DEFERRED:
+                pending[path[chunk, stage]] += 1
     now = 0.0
     makespan = 0.0
+    num_done = 0
     while True:
         for d in range(num_dims):
             if free_at[d] >= 0.0 or num_waiting[d] == 0:
                 continue
             if now + left[d] > cutoff:
                 return NEVER
+            if wait_key[d, 0] < DEFERRED:
+                pending[d] -= 1
+            elif pending[d] > 0:
+                continue
             chunk = _pop(wait_key[d], wait_chunk[d], num_waiting[d])
             num_waiting[d] -= 1
             stage = stage_of[chunk]
@@ -177,7 +191,7 @@ def dispatch(
             if num_flying[d] > 0 and fly_time[d, fly_head[d]] < following:
                 following = fly_time[d, fly_head[d]]
         if following == NEVER:
-            return makespan
+            return makespan if num_done == num_chunks else NEVER
         now = following
         for d in range(num_dims):
             if 0.0 <= free_at[d] <= now:
@@ -192,6 +206,7 @@ def dispatch(
                 stage_of[chunk] = stage
                 if stage == num_stages:
                     makespan = now
+                    num_done += 1
                     continue
                 target = path[chunk, stage]
                 _push(wait_key[target], wait_chunk[target], num_waiting[target], key[chunk, stage], chunk)

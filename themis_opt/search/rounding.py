@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle, islice, permutations
 
 import numpy as np
 
@@ -12,10 +13,8 @@ from themis_opt.search.kernel import FloatArray, IntArray
 from themis_opt.search.space import Candidate, SearchSpace
 from themis_opt.simulator import kernel as simulator_kernel
 
-_MAX_PASSES = 20
-
-_MAX_MOVES = 20_000
-"""Moves timed at most, by far enough for some dozens of chunks; with hundreds it keeps rounding a matter of seconds."""
+_MAX_STAGE_ROWS = 100_000
+"""How many chunks are costed while rounding: well under a second, and enough for many passes over some dozen chunks."""
 
 
 class FixedSequences:
@@ -99,21 +98,21 @@ def round_sizes(timing: FixedSequences, chunk_bytes: FloatArray, chunking: Chunk
     holders = range(len(units)) if remainder else [0]
     holder = min(holders, key=lambda chunk: timing.makespan(sizes(units, chunk)))
     best = timing.makespan(sizes(units, holder))
-    passes = min(_MAX_PASSES, max(1, _MAX_MOVES // len(units) ** 2))
-    for _ in range(passes):
-        before = best
-        for giver in range(len(units)):
-            for taker in range(len(units)):
-                if giver == taker or units[giver] <= least:
-                    continue
-                units[giver] -= 1
-                units[taker] += 1
-                makespan = timing.makespan(sizes(units, holder))
-                if makespan < best:
-                    best = makespan
-                else:
-                    units[giver] += 1
-                    units[taker] -= 1
-        if best == before:
+    num_moves = len(units) * (len(units) - 1)
+    unsuccessful = 0
+    for giver, taker in islice(cycle(permutations(range(len(units)), 2)), _MAX_STAGE_ROWS // len(units)):
+        if unsuccessful == num_moves:
             break
+        unsuccessful += 1
+        if units[giver] <= least:
+            continue
+        units[giver] -= 1
+        units[taker] += 1
+        makespan = timing.makespan(sizes(units, holder))
+        if makespan < best:
+            best = makespan
+            unsuccessful = 0
+        else:
+            units[giver] += 1
+            units[taker] -= 1
     return tuple(int(size) for size in sizes(units, holder))

@@ -54,8 +54,9 @@ def best_bound(bounds: Iterable[Bound]) -> Bound:
 def bound_over_counts(instance: Instance, chunking: Chunking, bound_for: Callable[[int], Bound]) -> Bound:
     """Return a bound for every number of chunks allowed: the least of the bounds for exactly c chunks.
 
-    With few chunks the critical path is what counts, with more the fluid bound. For chunks of any size the latter is
-    concave in the number of chunks, so from where it overtakes the critical path its least value is at an end.
+    With few chunks the critical path is what counts, with more the fluid bound. From where that overtakes the critical
+    path, a single certificate does for all the numbers left: what it proves of chunks of any size is affine in their
+    number.
 
     Parameters
     ----------
@@ -72,8 +73,7 @@ def bound_over_counts(instance: Instance, chunking: Chunking, bound_for: Callabl
         any_sizes = BoundScope(Sizing.FREE, num_chunks, num_chunks)
         fluid, path = quick_bounds(instance, any_sizes)
         if fluid.value_ps >= path.value_ps:
-            last = quick_bounds(instance, BoundScope(Sizing.FREE, chunking.max_chunks, chunking.max_chunks))[0]
-            rest = min(fluid, last, key=lambda bound: bound.value_ps)
+            rest = quick_bounds(instance, BoundScope(Sizing.FREE, num_chunks, chunking.max_chunks))[0]
             least = rest if least is None else min(least, rest, key=lambda bound: bound.value_ps)
             break
         here = bound_for(num_chunks)

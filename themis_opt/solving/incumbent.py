@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import themis_opt
-from themis_opt.bound import Bound, BoundScope
+from themis_opt.bound import Bound, BoundScope, Sizing
 from themis_opt.chunking import Chunking
 from themis_opt.errors import SolverError, ThemisError
 from themis_opt.instance import Instance
@@ -79,7 +79,7 @@ class Incumbent:
         self._listener(Progress(phase, self.schedule, self.bound))
 
     def tighten(self, bound: Bound | None, phase: str) -> None:
-        """Take a bound if it speaks of one allowed number of chunks and is higher than what is known.
+        """Take a bound if it speaks of one allowed number of chunks of allowed sizes and is higher than what is known.
 
         Raises
         ------
@@ -89,9 +89,9 @@ class Incumbent:
         if bound is None:
             return
         scope = bound.scope
-        if scope.min_chunks != scope.max_chunks or not (
-            self.chunking.min_chunks <= scope.min_chunks <= self.chunking.max_chunks
-        ):
+        speaks_of_equal_only = scope.sizes is Sizing.EQUAL and self.chunking.sizing is Sizing.FREE
+        is_allowed = self.chunking.min_chunks <= scope.min_chunks == scope.max_chunks <= self.chunking.max_chunks
+        if speaks_of_equal_only or not is_allowed:
             raise SolverError(f"the solver's bound is for {scope}, not for this instance")
         known = self.bound_for(scope.min_chunks)
         if bound.value_ps <= known.value_ps:

@@ -5,7 +5,9 @@ A number of chunks whose lower bound is not below the best makespan cannot impro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from math import floor
 
 from themis_models.auto.best import Best
@@ -39,17 +41,20 @@ def search_counts(instance: Instance, chunking: Chunking, best: Best, params: So
     params
         Workers, seed, and the gap at which to stop.
     """
-    lower_ps = {
-        count: best_bound(quick_bounds(instance, chunking.scope(count))).value_ps for count in _counts(chunking)
-    }
+
+    @cache  # each takes a linear program, so none before it is wanted
+    def lower_ps(count: int) -> int:
+        return best_bound(quick_bounds(instance, chunking.scope(count))).value_ps
+
+    counts = _counts(chunking)
     # First a coarse look from the most chunks down: many chunks come near their bound soonest, and rule out others.
-    _look_at(_coarse(list(lower_ps)), 1, instance, chunking, best, params, lower_ps)
+    _look_at(_coarse(counts), 1, instance, chunking, best, params, lower_ps)
     starts = STARTS_PER_LOOK
     while not best.is_over:
-        promising = [count for count in lower_ps if lower_ps[count] * (1 + _allowed(params)) < best.makespan_ps]
+        promising = [count for count in counts if lower_ps(count) * (1 + _allowed(params)) < best.makespan_ps]
         if not promising:
             return
-        by_promise = sorted(promising, key=lambda count: (lower_ps[count], count))
+        by_promise = sorted(promising, key=lambda count: (lower_ps(count), count))
         _look_at(by_promise, starts, instance, chunking, best, params, lower_ps)
         starts *= 2
 
@@ -61,14 +66,14 @@ def _look_at(
     chunking: Chunking,
     best: Best,
     params: SolverParams,
-    lower_ps: dict[int, int],
+    lower_ps: Callable[[int], int],
 ) -> None:
     """Search a while with each of these numbers of chunks that can still improve the best."""
     for count in counts:
         if best.is_over:
             return
-        if lower_ps[count] * (1 + _allowed(params)) < best.makespan_ps:
-            _look(instance, chunking, best, params, count, lower_ps[count], starts)
+        if lower_ps(count) * (1 + _allowed(params)) < best.makespan_ps:
+            _look(instance, chunking, best, params, count, lower_ps(count), starts)
 
 
 def _allowed(params: SolverParams) -> float:

@@ -27,10 +27,16 @@ from themis_opt.search.space import (
 STAGES_PER_ANNEALING = 800_000
 """Stages timed between two runs of the sizing program."""
 
+MOVES_PER_STAGE = 1000
+"""And no more moves than this for every stage of the schedule: tiny ones gain more from another start."""
+
 TURNS_PER_START = 6
 SIZINGS_PER_TURN = 5
 HOT_FIRST, HOT_LATER, COLD = 2e-2, 4e-3, 2e-4
 """Temperatures as parts of the bound: the first annealing of a start, the later ones, and where they end."""
+
+FEW_GRANULES = 256
+"""With fewer granules per chunk rounding costs so much that every other start anneals whole granules instead."""
 
 PROGRESS = 1e-6
 """A sizing program that gains less than this part is the last of its turn."""
@@ -65,6 +71,7 @@ class FreeSearch:
         self._best = best
         self._seed = seed
         self._lock = threading.Lock()
+        self._is_coarse = space.instance.size_bytes < FEW_GRANULES * num_chunks * chunking.granule_bytes
         self.fractional_ps = float("inf")
 
     def run(self, num_workers: int, num_starts: int | None = None) -> None:
@@ -85,9 +92,36 @@ class FreeSearch:
 
     @property
     def _is_over(self) -> bool:
-        return self._best.is_over or self.fractional_ps <= self._best.target_ps * (1 + PROGRESS)
+        return self._best.is_over or (not self._is_coarse and self._is_sized)
+
+    @property
+    def _is_sized(self) -> bool:
+        """Whether fractional sizes can gain nothing more."""
+        return self.fractional_ps <= self._best.target_ps * (1 + PROGRESS)
 
     def _start(self, number: int) -> None:
+        if self._is_coarse and (number % 2 == 0 or self._is_sized):
+            self._start_whole(number)
+        else:
+            self._start_fractional(number)
+
+    def _start_whole(self, number: int) -> None:
+        """Anneal sizes of whole granules; what is left over of the collective's size stays with the first chunk."""
+        space, chunking = self._space, self._chunking
+        random = np.random.default_rng((self._seed, self._num_chunks, number))
+        num_granules, remainder = divmod(space.instance.size_bytes, chunking.granule_bytes)
+        spare = num_granules - chunking.min_granules * self._num_chunks
+        share = random.dirichlet(np.full(self._num_chunks, 3.0))
+        sizes = (chunking.min_granules + random.multinomial(spare, share)) * chunking.granule_bytes
+        sizes[0] += remainder
+        candidate = random_candidate(space, sizes.tolist(), random)
+        for turn in range(TURNS_PER_START):
+            if self._is_over:
+                return
+            self._anneal(candidate, random, turn, float(chunking.granule_bytes))
+            self._best.offer(schedule_of(space, candidate, [round(size) for size in candidate.chunk_bytes]), "search")
+
+    def _start_fractional(self, number: int) -> None:
         space, best = self._space, self._best
         random = np.random.default_rng((self._seed, self._num_chunks, number))
         least = float(self._chunking.min_granules * self._chunking.granule_bytes)
@@ -97,26 +131,29 @@ class FreeSearch:
         candidate = random_candidate(space, sizes.tolist(), random)
         if number % 3 == 2 and best.schedule is not None and best.schedule.num_chunks == self._num_chunks:
             candidate = candidate_of(space, best.schedule)
-        num_moves = max(1, STAGES_PER_ANNEALING // candidate.path.size)
-        scale = float(max(best.target_ps, 1))
         for turn in range(TURNS_PER_START):
             if self._is_over:
                 return
-            anneal(
-                candidate.path,
-                candidate.chunk_bytes,
-                candidate.priority,
-                *space.arrays,
-                not space.instance.collective.has_free_orders,
-                least,
-                NEIGHBOURHOODS_FREE,
-                num_moves,
-                (HOT_LATER if turn else HOT_FIRST) * scale,
-                COLD * scale,
-                scale,
-                int(random.integers(2**31)),
-            )
+            self._anneal(candidate, random, turn, 0.0)
             self._size(candidate, least)
+
+    def _anneal(self, candidate: Candidate, random: np.random.Generator, turn: int, granule: float) -> None:
+        scale = float(max(self._best.target_ps, 1))
+        anneal(
+            candidate.path,
+            candidate.chunk_bytes,
+            candidate.priority,
+            *self._space.arrays,
+            not self._space.instance.collective.has_free_orders,
+            float(self._chunking.min_granules * self._chunking.granule_bytes),
+            granule,
+            NEIGHBOURHOODS_FREE,
+            max(1, min(STAGES_PER_ANNEALING // candidate.path.size, MOVES_PER_STAGE * candidate.path.size)),
+            (HOT_LATER if turn else HOT_FIRST) * scale,
+            COLD * scale,
+            scale,
+            int(random.integers(2**31)),
+        )
 
     def _size(self, candidate: Candidate, least: float) -> None:
         """Run the sizing program, dispatch again with its sizes, and so on while that helps."""

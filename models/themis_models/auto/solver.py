@@ -47,11 +47,11 @@ def solve_auto(instance: Instance, params: SolverParams) -> SolverResult:
     chunking = params.chunking or make_chunking(instance)
     deadline = time.monotonic() + params.time_limit_s
     if not chunking.has_fixed_count:
-        best = _new_best(instance, 0, deadline, params)
+        best = _new_best(instance, chunking, 0, deadline, params)
         search_counts(instance, chunking, best, params)
         return _result(instance, chunking, best, None)
     bound = _known_bound(instance, chunking, params)
-    best = _new_best(instance, floor(bound.value_ps * (1 + params.gap)), deadline, params)
+    best = _new_best(instance, chunking, floor(bound.value_ps * (1 + params.gap)), deadline, params)
     if chunking.sizing is Sizing.FREE:
         FreeSearch(search_space(instance), chunking.min_chunks, chunking, best, params.seed).run(params.num_workers)
         return _result(instance, chunking, best, bound)
@@ -69,10 +69,11 @@ def _solve_equal(
         best.deadline = min(deadline, time.monotonic() + min(SEARCH_MAX_S, SEARCH_SHARE * params.time_limit_s))
     search_equal(search_space(counted), best, _equal_hints(params, chunking), params.num_workers, params.seed)
     best.deadline = deadline
-    if not few or best.is_over:
+    left_s = best.left_s
+    if not few or best.is_over or left_s <= 0:
         return _result(instance, chunking, best, bound)
     known = (best.schedule,) if best.schedule is not None else ()
-    exact_params = replace(params, time_limit_s=best.left_s, hints=known + params.hints, bound=bound, chunking=None)
+    exact_params = replace(params, time_limit_s=left_s, hints=known + params.hints, bound=bound, chunking=None)
     exact = solve_cp_sat(counted, exact_params)
     if exact.schedule is not None:
         best.offer(exact.schedule, "cp-sat")
@@ -80,10 +81,11 @@ def _solve_equal(
     return _result(instance, chunking, best, stronger, exact.note)
 
 
-def _new_best(instance: Instance, target_ps: int, deadline: float, params: SolverParams) -> Best:
+def _new_best(instance: Instance, chunking: Chunking, target_ps: int, deadline: float, params: SolverParams) -> Best:
     best = Best(instance, target_ps, deadline, params.on_progress)
     for hint in params.hints:
-        best.offer(hint, "hint")
+        if chunking.allows(instance, [chunk.size_bytes for chunk in hint.chunks]):
+            best.offer(hint, "hint")
     return best
 
 

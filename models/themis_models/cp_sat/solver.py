@@ -27,6 +27,9 @@ them takes about 8 s on two cores."""
 MAX_ARCS = 50_000
 """More than this is not built whatever the time limit."""
 
+PROBED_ARCS = 800
+"""Up to so many arcs presolve probes every literal; beyond, that takes the time the search needs."""
+
 LARGEST_TIME_PS = 2**52
 """Makespans beyond this are left to others: CP-SAT states bounds as floating-point numbers, exact up to here."""
 
@@ -71,7 +74,7 @@ def solve_cp_sat(instance: Instance, params: SolverParams) -> SolverResult:
     joint = JointModel(instance, horizon_ps, _known_bound_ps(instance, params))
     add_hint(joint, best)
     watch = _Watch(joint, best, params.on_progress)
-    solver = _configured(params, deadline - time.monotonic())
+    solver = _configured(params, num_arcs, deadline - time.monotonic())
     solver.best_bound_callback = watch.on_bound
     with _python_handles_sigint_afterwards():
         code = solver.solve(joint.model, watch)
@@ -118,13 +121,15 @@ class _Watch(cp_model.CpSolverSolutionCallback):
         return max(ceil(best_bound - 1e-6), self._told_ps)
 
 
-def _configured(params: SolverParams, time_left_s: float) -> cp_model.CpSolver:
+def _configured(params: SolverParams, num_arcs: int, time_left_s: float) -> cp_model.CpSolver:
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = max(0.01, time_left_s)
     solver.parameters.num_workers = params.num_workers
     solver.parameters.random_seed = params.seed
     # The linear relaxation of loads and levels is what closes four chunks on four dimensions.
     solver.parameters.linearization_level = 2
+    if num_arcs > PROBED_ARCS:
+        solver.parameters.cp_model_probing_level = 0
     # Python would look at Ctrl-C when the search is over; CP-SAT ends it at once, and the incumbent is returned.
     solver.parameters.catch_sigint_signal = True
     return solver

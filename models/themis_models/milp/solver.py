@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from math import ceil
 
 from themis_models.highs import HighsOptions, HighsResult, solve_with_highs
@@ -16,6 +17,9 @@ from themis_opt.solving.protocol import SolverParams, SolverResult
 
 MAX_DISJUNCTIONS = 400
 """Pairs of stages beyond which the big-M formulation is hopeless."""
+
+MAX_ARCS = 1000
+"""Arcs beyond which HiGHS does not look at its clock in time."""
 
 TOLERANCE = 1e-9
 """By how much HiGHS may violate a row or a binary."""
@@ -43,24 +47,28 @@ def solve_milp(instance: Instance, params: SolverParams) -> SolverResult:
     -------
     SolverResult
         The best schedule found or hinted, and HiGHS's bound less a margin for its tolerances. Above
-        `MAX_DISJUNCTIONS` pairs of stages, the best hint with a note.
+        `MAX_DISJUNCTIONS` pairs of stages or `MAX_ARCS` arcs, the best hint with a note.
 
     Raises
     ------
     InputError
         When free sizes or a free number of chunks are asked for.
     """
+    deadline = time.monotonic() + params.time_limit_s
     params.require_plain_chunks("milp")
     best = best_hint(instance, params)
     horizon_ps = best.makespan_ps or 0
-    num_pairs = _num_disjunctions(instance)
-    if num_pairs > MAX_DISJUNCTIONS:
-        note = f"{num_pairs} pairs of stages are too many for milp ({MAX_DISJUNCTIONS}); returned the best heuristic"
-        return SolverResult(Status.FEASIBLE, best, None, note)
+    for count, most, what in (
+        (_num_disjunctions(instance), MAX_DISJUNCTIONS, "pairs of stages"),
+        (_num_arcs(instance), MAX_ARCS, "arcs"),
+    ):
+        if count > most:
+            note = f"{count} {what} are too many for milp ({most}); returned the best heuristic"
+            return SolverResult(Status.FEASIBLE, best, None, note)
     if horizon_ps == 0:
         return SolverResult(Status.OPTIMAL, best, _bound(instance, 0))
     program = JointProgram(instance, horizon_ps)
-    options = HighsOptions(params.time_limit_s, params.num_workers, params.seed, TOLERANCE)
+    options = HighsOptions(max(0.01, deadline - time.monotonic()), params.num_workers, params.seed, TOLERANCE)
     result = solve_with_highs(program.problem, options)
     if result.values:
         found = _read_schedule(program, result)
@@ -113,3 +121,10 @@ def _num_disjunctions(instance: Instance) -> int:
     """Return the pairs of stages of different chunks on one dimension, over all dimensions."""
     pairs_of_chunks = instance.num_chunks * (instance.num_chunks - 1) // 2
     return len(instance.involved) * pairs_of_chunks * len(instance.phases) ** 2
+
+
+def _num_arcs(instance: Instance) -> int:
+    """Return the binaries for orders: one for each chunk, phase and arc of the lattice."""
+    num_dims = len(instance.involved)
+    arcs = num_dims * 2 ** (num_dims - 1) if instance.collective.has_free_orders else num_dims
+    return instance.num_chunks * len(instance.phases) * arcs

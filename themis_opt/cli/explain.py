@@ -1,0 +1,220 @@
+"""``themis-opt explain``: what a schedule waits for, and where a network has too much or too little bandwidth."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from themis_opt.cli.options import instance_options, overrides_from, read_argument, require_fixed_count
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from themis_opt.explaining import InstanceAccount, ScheduleAccount
+    from themis_opt.explaining.chain import Leg
+    from themis_opt.explaining.idle import Idleness
+
+_SHOWN_LEGS = 16
+_SHOWN_CHUNKS = 6
+
+
+@click.command("explain")
+@click.argument("argument", metavar="SCHEDULE|INSTANCE")
+@instance_options
+@click.option("--json", "json_path", metavar="FILE|-", help="Write everything as JSON.")
+def command(argument: str, json_path: str | None, **options: Any) -> None:
+    """Say why a schedule takes as long as it does, or how the bandwidth of a network fits its dimensions.
+
+    Of a schedule: the critical path, what every dimension waits for, where more bandwidth gains most, and the
+    dimensions that make the bound. Of an instance: which dimensions are over-, just or under-provisioned for the
+    baseline order, and what 1 GB/s more on each is worth to the best schedule.
+    """
+    from themis_opt.errors import InputError
+    from themis_opt.explaining import explain_instance, explain_schedule
+    from themis_opt.explaining.documents import instance_account_document, schedule_account_document
+    from themis_opt.formats.atomic import check_writable, write_text
+    from themis_opt.schedules import Schedule
+
+    overrides = overrides_from(options)
+    require_fixed_count(overrides)
+    if json_path is not None:
+        check_writable(json_path)
+    thing = read_argument(argument)
+    if isinstance(thing, Schedule):
+        if overrides != type(overrides)():
+            raise InputError(f"{argument}: is a schedule; the options of an instance do not apply to it")
+        account = explain_schedule(thing)
+        document = {"format": "themis-opt/explained-schedule/1", **schedule_account_document(account)}
+    else:
+        instances = overrides.apply(thing)
+        if len(instances) != 1:
+            raise InputError(f"the options make {len(instances)} instances of {argument}; explain takes one")
+        account_of_instance = explain_instance(instances[0])
+        document = {"format": "themis-opt/explained-instance/1", **instance_account_document(account_of_instance)}
+    if json_path is not None:
+        write_text(json_path, json.dumps(document, indent=1) + "\n")
+    if json_path == "-":
+        return
+    from themis_opt.cli.tables import console
+
+    if isinstance(thing, Schedule):
+        _print_schedule(console(), account)
+    else:
+        _print_instance(console(), account_of_instance)
+
+
+def _print_schedule(out: Console, account: ScheduleAccount) -> None:
+    from themis_opt.cli.tables import format_gap, title
+    from themis_opt.units import format_time
+
+    schedule = account.schedule
+    out.print(title(schedule.instance), style="bold", soft_wrap=True)
+    name = schedule.scheduler or "schedule"
+    out.print(f"{name}: {schedule.num_chunks} chunks, makespan {format_time(account.makespan_ps)}", soft_wrap=True)
+    if schedule.makespan_ps is not None and schedule.makespan_ps != account.makespan_ps:
+        out.print(
+            f"the file claims {schedule.makespan_ps} ps, the timing rule gives {account.makespan_ps} ps; see 'certify'",
+            soft_wrap=True,
+        )
+    out.print("\ncritical path", style="bold")
+    for line in _chain_lines(account.legs):
+        out.print(line, soft_wrap=True)
+    out.print()
+    _print_idle(out, account.idle)
+    out.print("\nwhat to change", style="bold")
+    gains = ", ".join(f"dim{k + 1} {format_time(gain_ps)}" for k, gain_ps in account.gains_ps.items())
+    everywhere = format_time(account.gain_everywhere_ps)
+    out.print(f"1 % more bandwidth, this schedule kept, gains: {gains}, all together {everywhere}", soft_wrap=True)
+    best = account.best_dimensions
+    if best:
+        share = format_gap(account.gains_ps[best[0]] / account.makespan_ps)
+        out.print(f"most: {_names(best)} ({share} of the makespan)", soft_wrap=True)
+    else:
+        out.print("no dimension's bandwidth alone gains anything", soft_wrap=True)
+    chunk = account.busiest_chunk
+    taken = format_time(account.chunk_ps[chunk])
+    out.print(f"chunk {chunk} takes up most of the critical path: {taken}", soft_wrap=True)
+    if account.binding:
+        weights = ", ".join(f"dim{k + 1} {float(weight):.4f}" for k, weight in account.binding.items())
+        bound = format_time(account.bound.value_ps)
+        out.print(f"the bound of {bound} ({account.bound.kind}) rests on the loads of: {weights}", soft_wrap=True)
+
+
+def _chain_lines(legs: tuple[Leg, ...]) -> list[str]:
+    lines = []
+    for position, leg in enumerate(legs):
+        hand_over = f"then chunk {leg.visits[0].chunk} goes on: " if position else ""
+        lines.append(f"{_span(leg.start_ps, leg.end_ps)}  {hand_over}{_leg_text(leg)}")
+    if len(lines) > _SHOWN_LEGS:
+        half = _SHOWN_LEGS // 2
+        lines[half:-half] = [f"... {len(lines) - 2 * half} more (all in --json)"]
+    return lines
+
+
+def _leg_text(leg: Leg) -> str:
+    from themis_opt.certifying import PHASE_NAMES
+
+    if len(leg.visits) == 1:
+        (visit,) = leg.visits
+        return f"dim{leg.dimension + 1} serves chunk {visit.chunk} ({PHASE_NAMES[visit.phase]})"
+    chunks = list(dict.fromkeys(visit.chunk for visit in leg.visits))
+    shown = ", ".join(map(str, chunks[:_SHOWN_CHUNKS])) + (", ..." if len(chunks) > _SHOWN_CHUNKS else "")
+    plural = "s" if len(chunks) > 1 else ""
+    return f"dim{leg.dimension + 1} serves {len(leg.visits)} stages back to back (chunk{plural} {shown})"
+
+
+def _print_idle(out: Console, idle: tuple[Idleness, ...]) -> None:
+    from themis_opt.cli.tables import make_table
+    from themis_opt.units import format_time
+
+    table = make_table(
+        [
+            ("", "left"),
+            ("idle", "right"),
+            ("start-up", "right"),
+            ("between", "right"),
+            ("drained", "right"),
+        ]
+    )
+    for entry in idle:
+        table.add_row(
+            f"dim{entry.dimension + 1}",
+            format_time(entry.total_ps),
+            format_time(entry.start_up_ps),
+            format_time(entry.between_ps),
+            format_time(entry.drained_ps),
+        )
+    out.print(table)
+    for entry in idle:
+        for line in _wait_lines(entry):
+            out.print(f"dim{entry.dimension + 1} {line}", soft_wrap=True)
+
+
+def _wait_lines(entry: Idleness) -> list[str]:
+    from themis_opt.units import format_time
+
+    lines = []
+    if entry.start_up is not None:
+        lines.append(f"starts when chunk {entry.start_up.chunk} arrives from dim{entry.start_up.source + 1}")
+    if entry.longest is not None:
+        longest = entry.longest
+        times = f"{len(entry.between)} times" if len(entry.between) > 1 else "once"
+        lines.append(
+            f"waits {times} between chunks, longest {format_time(longest.length_ps)} "
+            f"for chunk {longest.chunk} from dim{longest.source + 1}"
+        )
+    return lines
+
+
+def _print_instance(out: Console, account: InstanceAccount) -> None:
+    from themis_opt import metrics
+    from themis_opt.cli.tables import make_table, title
+    from themis_opt.units import format_bandwidth, format_time
+
+    instance = account.instance
+    out.print(title(instance), style="bold", soft_wrap=True)
+    out.print("under the baseline order, beside the first dimension:", soft_wrap=True)
+    table = make_table(
+        [
+            ("", "left"),
+            ("bandwidth", "right"),
+            ("needs", "right"),
+            ("has/needs", "right"),
+            ("", "left"),
+            ("+1 GB/s gains", "right"),
+        ]
+    )
+    for provision in account.provisions:
+        table.add_row(
+            f"dim{provision.dimension + 1}",
+            format_bandwidth(provision.bandwidth_Bps),
+            format_bandwidth(provision.needed_Bps),
+            f"{float(provision.ratio):.4g}",
+            str(provision.supply),
+            format_time(account.values_ps[provision.dimension]),
+        )
+    out.print(table)
+    use = metrics.bw_utilization(instance, account.fluid.value_ps)
+    out.print(
+        f"fluid bound {format_time(account.fluid.value_ps)} (for {account.fluid.scope}): "
+        f"no schedule uses more than {use:.1%} of the bandwidth",
+        soft_wrap=True,
+    )
+    if not instance.collective.has_free_orders:
+        out.print("All-to-All has one order: what is over-provisioned stays unused", soft_wrap=True)
+    if account.best_dimensions:
+        out.print(f"1 GB/s more is worth most on {_names(account.best_dimensions)}", soft_wrap=True)
+    else:
+        out.print("1 GB/s more gains nothing on any one dimension", soft_wrap=True)
+
+
+def _names(dimensions: tuple[int, ...]) -> str:
+    return " and ".join(f"dim{k + 1}" for k in dimensions)
+
+
+def _span(start_ps: int, end_ps: int) -> str:
+    from themis_opt.units import format_time
+
+    return f"{format_time(start_ps):>9} - {format_time(end_ps):>9}"
