@@ -36,6 +36,7 @@ from themis_opt.solving.bounds import best_bound, bound_over_counts, quick_bound
 from themis_opt.solving.incumbent import Incumbent
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.run import run_solver
+from themis_opt.solving.starts import starting_schedules
 from themis_opt.validation import check, validate
 
 FOREVER = 10.0**9
@@ -62,7 +63,8 @@ def test_what_comes_back_is_true(collective: Collective, occupancy: Occupancy, k
     instance = Instance(SMALL, collective, 5_000_001, 4, occupancy, subset)
     sizing = Sizing.FREE if kind.startswith("free") else Sizing.EQUAL
     chunking = make_chunking(instance, sizing, 5 if kind.endswith("count") else None)
-    result = solve_auto(instance, SolverParams(0.3, seed=1, chunking=chunking, gap=1e-3))
+    hints = tuple(hint for _, hint in starting_schedules(instance, chunking, 0))
+    result = solve_auto(instance, SolverParams(0.2, seed=1, hints=hints, chunking=chunking, gap=1e-3))
     assert result.schedule is not None
     assert result.bound is not None
     schedule = result.schedule.replace(instance=instance, bound=result.bound, status=result.status)
@@ -233,16 +235,19 @@ def test_the_time_limit_holds(kind: str) -> None:
     instance = Instance(themis_opt.load_network("4d-ring-sw-sw-sw"), num_chunks=24)
     sizing = Sizing.FREE if kind.startswith("free") else Sizing.EQUAL
     chunking = make_chunking(instance, sizing, 24 if kind.endswith("count") else None)
+    hints = tuple(hint for _, hint in starting_schedules(instance, chunking, 0))
     started = time.monotonic()
-    result = solve_auto(instance, SolverParams(1.0, 2, chunking=chunking, gap=0.0))
+    result = solve_auto(instance, SolverParams(1.0, 2, hints=hints, chunking=chunking, gap=0.0))
     assert result.schedule is not None
     assert time.monotonic() - started < 10
 
 
 def test_rounding_hundreds_of_chunks_leaves_the_time_limit_alone() -> None:
     instance = Instance(themis_opt.load_network("2d-sw-sw"), num_chunks=200)
+    chunking = make_chunking(instance, Sizing.FREE)
+    hints = tuple(hint for _, hint in starting_schedules(instance, chunking, 0))
     started = time.monotonic()
-    result = solve_auto(instance, SolverParams(1.0, 1, chunking=make_chunking(instance, Sizing.FREE)))
+    result = solve_auto(instance, SolverParams(1.0, 1, hints=hints, chunking=chunking))
     assert result.schedule is not None
     assert result.schedule.num_chunks == 200
     assert time.monotonic() - started < 15

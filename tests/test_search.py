@@ -29,7 +29,7 @@ from themis_opt.search.space import (
 from themis_opt.simulator import DispatchPolicy, dispatch, simulate
 from themis_opt.validation import validate
 
-SEEDS = range(40)
+SEEDS = range(24)
 
 
 def drawn_instance(seed: int) -> Instance:
