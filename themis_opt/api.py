@@ -17,7 +17,7 @@ from themis_opt.schedules import Schedule
 from themis_opt.simulator import simulate
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds
 from themis_opt.solving.process import SolverProcess
-from themis_opt.solving.protocol import DEFAULT_TIME_LIMIT_S, Progress, SolverParams
+from themis_opt.solving.protocol import DEFAULT_GAP, DEFAULT_TIME_LIMIT_S, Progress, SolverParams
 from themis_opt.solving.registry import SOLVERS
 from themis_opt.solving.run import run_solver
 from themis_opt.validation import check
@@ -97,7 +97,7 @@ def solve(
     time_limit_s: float = DEFAULT_TIME_LIMIT_S,
     num_workers: int | None = None,
     seed: int = 0,
-    gap: float = 1e-4,
+    gap: float = DEFAULT_GAP,
     sizes: Sizing = Sizing.EQUAL,
     max_chunks: int | None = None,
     granularity_bytes: int | None = None,

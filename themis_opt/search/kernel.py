@@ -56,7 +56,7 @@ def cost_chunk(
             sent = resident * (group_sizes[d] - 1.0)
             if phases[p] != ALL_GATHER:
                 sent /= group_sizes[d]
-            transfer = sent * rates[p, d]
+            transfer = np.rint(sent * rates[p, d])
             key[chunk, stage] = resident * priority[chunk, stage]
             if stage == 0:
                 transfer += overhead

@@ -13,6 +13,8 @@ from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule, Status
 
 DEFAULT_TIME_LIMIT_S = 10.0
+DEFAULT_GAP = 1e-4
+"""The gap at which `solve` and `compare` stop unless told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

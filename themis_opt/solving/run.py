@@ -99,10 +99,10 @@ def _improve(incumbent: Incumbent, process: SolverProcess, params: SolverParams,
     chunking = incumbent.chunking
     deadline = time.monotonic() + params.time_limit_s
     if chunking.is_plain:
-        if _is_good_enough(incumbent, params):
+        if incumbent.is_proven:
             return ""
         _add_assignment_bound(incumbent, process, params, chunking)
-        if _is_good_enough(incumbent, params):
+        if incumbent.is_proven:
             return ""
     left_s = deadline - time.monotonic()
     if left_s <= 0:
@@ -130,12 +130,6 @@ def _add_assignment_bound(
     bound_params = replace(params, time_limit_s=share_s, chunking=None)
     scope = replace(equal_chunks_scope(incumbent.instance), sizes=chunking.sizing)
     incumbent.tighten(process.bound("assignment", incumbent.instance, scope, bound_params), "assignment")
-
-
-def _is_good_enough(incumbent: Incumbent, params: SolverParams) -> bool:
-    """Return whether the best schedule is within the gap asked for."""
-    bound = incumbent.bound
-    return bound is not None and incumbent.makespan_ps <= bound.value_ps * (1 + params.gap)
 
 
 def _best_hints(hints: list[Schedule], incumbent: Incumbent) -> tuple[Schedule, ...]:

@@ -13,7 +13,7 @@ from themis_opt.schedules import Schedule
 from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL, anneal
 from themis_opt.search.space import Candidate, SearchSpace, candidate_of, random_candidate, schedule_of
 
-SEGMENT_STAGES = 3_000_000
+SEGMENT_STAGES = 1_000_000
 """Stages timed between two looks at the clock: a fraction of a second."""
 
 FIRST_STAGES = 20_000_000

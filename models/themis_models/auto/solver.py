@@ -17,7 +17,7 @@ from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule, Status
 from themis_opt.search.space import search_space
 from themis_opt.solving.bounds import best_bound, quick_bounds
-from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
+from themis_opt.solving.protocol import DEFAULT_GAP, Progress, SolverParams, SolverResult
 
 EXACT_MAX_CHUNKS = 6
 """The joint model has a chance of closing up to this many chunks."""
@@ -61,7 +61,10 @@ def solve_auto(instance: Instance, params: SolverParams) -> SolverResult:
 def _solve_equal(
     instance: Instance, chunking: Chunking, params: SolverParams, best: Best, bound: Bound
 ) -> SolverResult:
-    """Search; with few chunks then let the joint model prove or improve what was found."""
+    """Search; with few chunks then let the joint model prove or improve what was found.
+
+    A proof of optimality is worth the seconds it takes there, so the default gap does not do without it.
+    """
     counted = replace(instance, num_chunks=chunking.min_chunks)
     few = chunking.min_chunks <= EXACT_MAX_CHUNKS
     deadline = best.deadline
@@ -70,7 +73,8 @@ def _solve_equal(
     search_equal(search_space(counted), best, _equal_hints(params, chunking), params.num_workers, params.seed)
     best.deadline = deadline
     left_s = best.left_s
-    if not few or best.is_over or left_s <= 0:
+    is_enough = best.is_over if params.gap > DEFAULT_GAP else best.makespan_ps <= bound.value_ps
+    if not few or is_enough or left_s <= 0:
         return _result(instance, chunking, best, bound)
     known = (best.schedule,) if best.schedule is not None else ()
     exact_params = replace(params, time_limit_s=left_s, hints=known + params.hints, bound=bound, chunking=None)
