@@ -55,7 +55,7 @@ def test_another_scheduler_stands_beside_ours(instance: Instance) -> None:
 
 @pytest.mark.usefixtures("other_author")
 def test_a_broken_scheduler_is_found_out(instance: Instance) -> None:
-    with pytest.raises(SchedulerError, match="scheduler 'broken' failed: .*deadlock"):
+    with pytest.raises(SchedulerError, match=r"scheduler 'broken' failed: .*deadlock"):
         themis_opt.schedule(instance, "broken")
 
 
