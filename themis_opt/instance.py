@@ -12,7 +12,7 @@ from themis_opt.collective import Collective, Phase
 from themis_opt.errors import InputError
 from themis_opt.network import Network
 
-MAX_CHUNKS = 1_000_000
+MAX_CHUNKS = 65_536
 """More chunks than anybody launches; a limit that turns a slip of the keyboard into a message."""
 
 
