@@ -93,6 +93,11 @@ BAD_FILES: dict[str, tuple[str, list[str]]] = {
         network_text("{topology: ring, size: 1, bandwidth: 1 GB/s, latency: 1 us}"),
         ["nothing to communicate"],
     ),
+    "no_name.yaml": (f"format: themis-opt/network/1\nname: ''\ndimensions: [{GOOD_DIMENSION}]\n", ["name is ''"]),
+    "name_with_escape.yaml": (
+        f'format: themis-opt/network/1\nname: "a\\e[31m"\ndimensions: [{GOOD_DIMENSION}]\n',
+        ["name is 'a\\x1b[31m'", "printable"],
+    ),
     "no_dimensions.yaml": ("format: themis-opt/network/1\nname: bad\ndimensions: []\n", ["0 dimensions"]),
     "unequal_group_sizes.yaml": (
         network_text("{topology: ring, size: [4, 8], bandwidth: 1 GB/s, latency: 1 us}"),

@@ -217,3 +217,15 @@ def test_progress_shows_incumbent_bound_and_gap(tmp_path: Path) -> None:
     assert "incumbent" in text
     assert "bound" in text
     assert "gap" in text
+
+
+def test_a_closed_stdout_is_no_traceback(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m themis_opt list networks >&-"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_broken_pipe_is_no_traceback(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m themis_opt simulate 2d-sw-sw --stages | head -n 1"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, check=True)
+    assert done.stderr == b""

@@ -132,7 +132,7 @@ class Network:
     Raises
     ------
     InputError
-        When it has no dimension or more than `MAX_DIMENSIONS`.
+        When its name is empty or not printable, or it has no dimension or more than `MAX_DIMENSIONS`.
     """
 
     name: str
@@ -142,6 +142,8 @@ class Network:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dimensions", tuple(self.dimensions))
+        if not self.name or not self.name.isprintable():
+            raise InputError(f"name is {self.name!r}; a network needs a name of printable characters")
         if not 1 <= len(self.dimensions) <= MAX_DIMENSIONS:
             raise InputError(
                 f"network {self.name!r} has {len(self.dimensions)} dimensions; allowed are 1 to {MAX_DIMENSIONS}"

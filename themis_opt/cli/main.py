@@ -118,7 +118,11 @@ def _install_sigterm() -> None:
 
 
 def _print_what_the_terminal_can() -> None:
-    """Replace characters that stdout or stderr cannot encode, rather than fail on them."""
+    """Replace characters that stdout or stderr cannot encode, rather than fail on them; a closed one goes nowhere."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
