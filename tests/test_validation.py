@@ -313,7 +313,7 @@ ONE_THING_WRONG: dict[str, tuple[Schedule, Violation]] = {
         SCHEDULE.replace(bound=Bound(9, "cp-sat", BoundScope(Sizing.FREE, 1, 1))),
         Violation(
             Kind.SCOPE,
-            "the bound holds for exactly 1 chunks of any size; the schedule has 2 chunks",
+            "the bound holds for exactly 1 chunk of any size; the schedule has 2 chunks",
             expected=(1, 1),
             found=2,
         ),
