@@ -32,6 +32,14 @@ BAD_FILES: dict[str, tuple[str, list[str]]] = {
     "a_list.yaml": ("- 1\n- 2\n", ["holds a list"]),
     "not_yaml.yaml": ("format: [themis", ["line", "not valid YAML"]),
     "no_format.yaml": ("name: x\n", ["format: is missing", "themis-opt/network/1"]),
+    "format_is_a_list.json": (
+        '{"format": ["themis-opt/schedule/1"]}',
+        ["format: ['themis-opt/schedule/1'] is not allowed"],
+    ),
+    "network_with_escape.json": (
+        '{"format": "themis-opt/instance/1", "network": "\\u001b[31mred"}',
+        ["network: \\x1b[31mred: no shipped network"],
+    ),
     "future_format.yaml": ("format: themis-opt/network/2\n", ["themis-opt/network/2", "themis-opt/network/1"]),
     "unknown_key.yaml": (
         network_text("{topolgy: switch, size: 4, bandwidth: 1 GB/s, latency: 1 us}"),

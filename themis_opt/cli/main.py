@@ -36,6 +36,7 @@ VERBS = {
     "schema": "Print the JSON Schema of a file format.",
 }
 MAX_MESSAGE_LINES = 6
+MAX_LINE_LENGTH = 600
 
 
 class LazyGroup(click.Group):
@@ -129,8 +130,14 @@ def _print_what_the_terminal_can() -> None:
             reconfigure(errors="replace")
 
 
+def _printable(line: str) -> str:
+    """Return a line that no text from a file can turn into a command to the terminal, or into a page."""
+    clean = "".join(character if character.isprintable() else repr(character)[1:-1] for character in line)
+    return clean if len(clean) <= MAX_LINE_LENGTH else clean[: MAX_LINE_LENGTH - 3] + "..."
+
+
 def _fail(message: str, code: int) -> int:
-    lines = message.splitlines()[:MAX_MESSAGE_LINES]
+    lines = [_printable(line) for line in message.split("\n")[:MAX_MESSAGE_LINES]]
     print(f"error: {lines[0]}", *lines[1:], sep="\n", file=sys.stderr)
     return code
 

@@ -8,6 +8,7 @@ from typing import Any
 from themis_opt.choices import did_you_mean
 from themis_opt.errors import InputError
 from themis_opt.formats.documents import FORMATS, format_line
+from themis_opt.formats.strict import show
 
 
 def kind_of(data: Mapping[str, Any]) -> str:
@@ -22,8 +23,10 @@ def kind_of(data: Mapping[str, Any]) -> str:
     value = data.get("format")
     if value is None:
         raise InputError(f"format: is missing; the file must say what it is, one of: {', '.join(known)}")
-    if value not in known:
-        raise InputError(f"format: {value!r} is not allowed; one of: {', '.join(known)}{did_you_mean(value, known)}")
+    if not isinstance(value, str) or value not in known:
+        raise InputError(
+            f"format: {show(value)} is not allowed; one of: {', '.join(known)}{did_you_mean(value, known)}"
+        )
     return known[value]
 
 

@@ -37,6 +37,11 @@ def show(value: object) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
+def _short(key: object) -> str:
+    text = str(key)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
 def _check(data: object, expected: inspect.Type, path: str) -> None:
     if isinstance(expected, inspect.UnionType):
         _check(data, _pick(data, expected), path)
@@ -67,7 +72,7 @@ def _check_struct(data: object, expected: inspect.StructType, path: str) -> None
     for key in mapping:
         if key not in fields:
             hint = did_you_mean(key, fields)
-            _fail(_join(path, key), f"unknown key; known here are: {', '.join(fields)}{hint}")
+            _fail(_join(path, _short(key)), f"unknown key; known here are: {', '.join(fields)}{hint}")
     for name, field in fields.items():
         if name in mapping:
             _check(mapping[name], field.type, _join(path, name))
