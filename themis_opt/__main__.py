@@ -1,5 +1,5 @@
 """``python -m themis_opt`` is the command line."""
 
-from themis_opt.cli.main import main
+from themis_opt.cli.entry import main
 
 main()

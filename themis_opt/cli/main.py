@@ -69,17 +69,14 @@ def cli() -> None:
     """
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with its code."""
-    sys.exit(run(arguments))
-
-
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    _install_sigterm()
+    _install_signals()
     _print_what_the_terminal_can()
     try:
-        cli.main(arguments, prog_name="themis-opt", standalone_mode=False)
+        # Not cli.main: that prints an empty line before it passes an interruption on.
+        with cli.make_context("themis-opt", list(sys.argv[1:] if arguments is None else arguments)) as context:
+            cli.invoke(context)
         sys.stdout.flush()
         return 0
     except Exit as exit_:
@@ -98,9 +95,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except ThemisError as error:
         return _fail(str(error), BAD_INPUT)
     except (KeyboardInterrupt, click.Abort) as error:
-        # click turns Ctrl-C into Abort and keeps the original as its cause or context.
-        interruption = error if isinstance(error, KeyboardInterrupt) else error.__cause__ or error.__context__
-        return _fail("stopped before there was a result", exit_code(interruption))
+        return _fail("stopped before there was a result", exit_code(error))
     except BrokenPipeError:
         # The reader of our output is gone; point stdout to nowhere so that the interpreter's last flush is silent.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -109,13 +104,26 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail("out of memory; try fewer chunks or a smaller time limit", BAD_INPUT)
     except OSError as error:
         return _fail(f"{error.filename or 'output'}: {error.strerror or error}", BAD_INPUT)
+    except Exception:
+        # Extension modules that are interrupted while they load report whatever they like.
+        if not _received:
+            raise
+        return _fail("stopped before there was a result", exit_code(_received[0]))
 
 
-def _install_sigterm() -> None:
-    def terminate(number: int, frame: FrameType | None) -> None:
-        raise Terminated
+_received: list[KeyboardInterrupt] = []
 
-    signal.signal(signal.SIGTERM, terminate)
+
+def _install_signals() -> None:
+    """Let SIGTERM and Ctrl-C raise in the main thread, and remember that they did."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        _received.append(Terminated() if number == signal.SIGTERM else KeyboardInterrupt())
+        raise _received[-1]
+
+    _received.clear()
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
 
 
 def _print_what_the_terminal_can() -> None:
@@ -140,7 +148,3 @@ def _fail(message: str, code: int) -> int:
     lines = [_printable(line) for line in message.split("\n")[:MAX_MESSAGE_LINES]]
     print(f"error: {lines[0]}", *lines[1:], sep="\n", file=sys.stderr)
     return code
-
-
-if __name__ == "__main__":
-    main()
