@@ -240,17 +240,18 @@ def test_bad_schedule_file(
         assert word in message
 
 
+@pytest.mark.parametrize("weight", ["1/0", "1e999999999", " 1/2 ", "1_0/3", "0.5", ""])
 def test_bad_weight_of_a_certificate(
-    good_schedule: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    weight: str, good_schedule: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good_schedule |= {
         "bound_ps": 1,
         "bound_scope": {"sizes": "equal", "num_chunks": [2, 2]},
-        "certificate": ["1/2", "1/0"],
+        "certificate": ["1/2", weight],
     }
     path = tmp_path / "schedule.json"
     path.write_text(json.dumps(good_schedule))
-    assert "certificate[1]: '1/0' is not a fraction" in message_of(capsys, "validate", path)
+    assert f"certificate[1]: {weight!r} is not a fraction" in message_of(capsys, "validate", path)
 
 
 def test_order_that_is_no_permutation(

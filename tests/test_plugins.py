@@ -123,3 +123,11 @@ def test_a_solver_process_that_cannot_start() -> None:
 def test_without_an_installed_package_the_message_says_how_to_install() -> None:
     with pytest.raises(InputError, match="pip install"):
         Registry[object]("solver", "themis_opt.no_such_group").get("cp-sat")
+
+
+def test_the_solver_process_runs_no_module_of_the_user_s_folder(
+    instance: Instance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "yaml.py").write_text("raise SystemExit('taken for ours')\n")
+    monkeypatch.chdir(tmp_path)
+    assert outcome_of("cp-sat", instance, time_limit_s=1.0).note == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from themis_opt.formats.strict import decode
 from themis_opt.schedules import Chunk, Schedule, Slot, StageTime
 
 _MAX_WEIGHT_LENGTH = 4000
+_WEIGHT = re.compile(r"-?[0-9]+(?:/[0-9]+)?")
 
 
 def load_schedule(path: str | os.PathLike[str]) -> Schedule:
@@ -146,7 +148,8 @@ def _certificate(weights: list[str] | None) -> tuple[Fraction, ...] | None:
     parsed = []
     for k, text in enumerate(weights):
         try:
-            if len(text) > _MAX_WEIGHT_LENGTH:
+            # Not whatever Fraction takes: 1e999999999 is a fraction too, with a billion digits.
+            if len(text) > _MAX_WEIGHT_LENGTH or not _WEIGHT.fullmatch(text):
                 raise ValueError
             parsed.append(Fraction(text))
         except (ValueError, ZeroDivisionError):

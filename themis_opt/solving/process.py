@@ -125,7 +125,8 @@ class SolverProcess:
         self._ready = False
         # A session of its own, so that Ctrl-C reaches the parent alone, which then decides.
         process = subprocess.Popen(
-            [sys.executable, "-m", "themis_opt.solving.worker", self._solver],
+            # -P: a yaml.py or queue.py in the user's folder is not ours to run.
+            [sys.executable, "-P", "-m", "themis_opt.solving.worker", self._solver],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
