@@ -106,6 +106,8 @@ BAD_FILES: dict[str, tuple[str, list[str]]] = {
         f'format: themis-opt/network/1\nname: "a\\e[31m"\ndimensions: [{GOOD_DIMENSION}]\n',
         ["name is 'a\\x1b[31m'", "printable"],
     ),
+    "beyond_unicode.yaml": ('format: themis-opt/network/1\nname: "\\U00110000"\n', ["not valid YAML"]),
+    "no_such_yaml.yaml": (f"%YAML {'9' * 5000}.1\n---\nformat: x\n", ["not valid YAML"]),
     "no_dimensions.yaml": ("format: themis-opt/network/1\nname: bad\ndimensions: []\n", ["0 dimensions"]),
     "unequal_group_sizes.yaml": (
         network_text("{topology: ring, size: [4, 8], bandwidth: 1 GB/s, latency: 1 us}"),
@@ -279,3 +281,17 @@ def test_schedule_for_another_instance(tmp_path: Path, capsys: pytest.CaptureFix
 def test_a_folder_is_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "is a folder" in message_of(capsys, "simulate", tmp_path)
     assert "is a folder" in message_of(capsys, "simulate", "2d-sw-sw", "-o", tmp_path)
+
+
+def test_a_device_is_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "/dev/zero: is a device" in message_of(capsys, "validate", "/dev/zero")
+
+
+def test_nothing_is_overwritten_that_is_still_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "net.yaml"
+    path.write_text(network_text(GOOD_DIMENSION))
+    assert "already read from" in message_of(capsys, "solve", path, "-o", path)
+    both = tmp_path / "both.json"
+    assert "already read from" in message_of(capsys, "simulate", path, "-o", both, "--json", both)
+    assert "is empty" in message_of(capsys, "simulate", path, "-o", "")
+    assert path.read_text() == network_text(GOOD_DIMENSION)

@@ -104,6 +104,7 @@ def test_solve_writes_a_schedule_that_validates(tmp_path: Path, themis_opt_comma
     judged = themis_opt_command("validate", "--execute", "best.json")
     assert judged.returncode == 0
     assert "best.json: valid: 2 chunks" in judged.stdout
+    assert "on the word of cp-sat (re-proved: " in judged.stdout
     assert "1024 NPUs executed to the exact result" in judged.stdout
 
 
@@ -229,3 +230,77 @@ def test_a_broken_pipe_is_no_traceback(tmp_path: Path) -> None:
     command = f"{sys.executable} -m themis_opt simulate 2d-sw-sw --stages | head -n 1"
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, check=True)
     assert done.stderr == b""
+
+
+def test_a_signal_while_saving_waits_until_all_is_saved(tmp_path: Path) -> None:
+    """The signals come from within: one when the solver is done, and one in the middle of writing."""
+    program = """
+import os, signal, sys
+from themis_opt.cli.main import run
+from themis_opt.formats import atomic
+from themis_opt.solving.incumbent import Incumbent
+result, write = Incumbent.result, atomic._write
+def interrupted_result(*arguments):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return result(*arguments)
+def interrupted_write(*arguments):
+    os.kill(os.getpid(), signal.SIGINT)
+    write(*arguments)
+Incumbent.result, atomic._write = interrupted_result, interrupted_write
+sys.exit(run(["solve", "2d-sw-sw", "--chunks", "1", "-o", "best.json"]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (143, "")
+    assert load_schedule(tmp_path / "best.json").num_chunks == 1
+
+
+def test_a_signal_between_runs_keeps_those_that_are_done(tmp_path: Path) -> None:
+    program = """
+import os, signal, sys
+from themis_opt import comparison
+from themis_opt.cli.main import run
+run_solver, calls = comparison.run_solver, []
+def interrupted(*arguments):
+    if calls:
+        os.kill(os.getpid(), signal.SIGINT)
+    calls.append(1)
+    return run_solver(*arguments)
+comparison.run_solver = interrupted
+sys.exit(run(["compare", "2d-sw-sw", "--chunks", "1,2", "--solver", "cp-sat", "--json", "runs.json"]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 130, done.stderr
+    assert [run["num_chunks"] for run in json.loads((tmp_path / "runs.json").read_text())["runs"]] == [1]
+
+
+def test_a_damaged_cache_of_compiled_code_says_what_to_remove(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-m", "themis_opt", "simulate", "2d-sw-sw", "--chunks", "1"]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    for index in (tmp_path / "cache").rglob("*.nbi"):
+        index.write_bytes(b"")
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: the cache of compiled code is damaged; remove ")
+
+
+def test_makespans_of_nothing_have_no_speedup_to_average(tmp_path: Path, themis_opt_command: CommandLine) -> None:
+    (tmp_path / "instant.yaml").write_text(
+        "format: themis-opt/network/1\nname: instant\ndimensions:\n"
+        "  - {topology: ring, size: 2, bandwidth: 1 TB/s, latency: 0 s}\n"
+        "  - {topology: ring, size: 3, bandwidth: 1 TB/s, latency: 0 s}\n"
+    )
+    done = themis_opt_command(
+        "compare", "instant.yaml", "--size", "1B", "--chunks", "1", "--solver", "none", "--schedulers", "all",
+        "--collective", "all-reduce,reduce-scatter",
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_is_written_can_be_read_however_long_its_numbers(tmp_path: Path, themis_opt_command: CommandLine) -> None:
+    (tmp_path / "long.yaml").write_text(
+        "format: themis-opt/network/1\nname: long\ndimensions:\n"
+        f"  - {{topology: ring, size: 2, bandwidth: 1.{'123456789' * 7} GB/s, latency: 1 us}}\n"
+    )
+    assert themis_opt_command("simulate", "long.yaml", "-o", "long.json").returncode == 0
+    assert themis_opt_command("validate", "long.json").returncode == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from pickle import UnpicklingError
 
 import themis_opt
 from themis_opt.bound import Bound, BoundScope, Sizing
@@ -49,6 +50,8 @@ def schedule(instance: Instance, scheduler: str = "themis-scf", *, seed: int = 0
         made = make(instance, seed=seed)
         timed = replace(made, makespan_ps=simulate(instance, made).makespan_ps, version=themis_opt.__version__)
         check(instance, timed)
+    except (EOFError, UnpicklingError, MemoryError):
+        raise  # the machine's or the compiler cache's doing, not the scheduler's
     except Exception as error:
         # Another author's code may raise anything; what matters to the user is whose it is.
         raise SchedulerError(f"scheduler {scheduler!r} failed: {type(error).__name__}: {error}") from error

@@ -57,14 +57,17 @@ def busbw_Bps(instance: Instance, makespan_ps: int) -> float:
 
 
 def geometric_mean(values: Iterable[float]) -> float:
-    """Return the geometric mean of positive values (the mean of speedups).
+    """Return the geometric mean of values that are not negative (the mean of speedups); 0 if one of them is.
 
     Raises
     ------
     ValueError
         When there are no values.
     """
-    logarithms = [log(value) for value in values]
-    if not logarithms:
+    known = list(values)
+    if not known:
         raise ValueError("the geometric mean of nothing does not exist")
+    if min(known) == 0:
+        return 0.0
+    logarithms = [log(value) for value in known]
     return exp(sum(logarithms) / len(logarithms))

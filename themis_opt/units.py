@@ -36,7 +36,8 @@ BANDWIDTH_UNITS: Mapping[str, Fraction] = {
 }
 
 _QUANTITY = re.compile(r"\s*(?P<number>\d+/\d+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)\s*(?P<unit>[^\s\d.][^\s]*)?\s*")
-_MAX_LENGTH = 80
+_MAX_LENGTH = 4000
+_SHOWN = 80
 _MAX_EXPONENT = 30
 
 
@@ -80,7 +81,7 @@ def _parse(text: str, what: str, units: Mapping[str, Fraction], example: str) ->
     match = _QUANTITY.fullmatch(text) if len(text) <= _MAX_LENGTH else None
     allowed = " ".join(units)
     if match is None:
-        shown = text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "..."
+        shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
         raise InputError(f"{shown!r} is not {what}; write a number and a unit, such as {example!r} ({allowed})")
     if match["unit"] is None:
         raise InputError(f"{text!r} has no unit; write {what} with one of: {allowed} (such as {example!r})")

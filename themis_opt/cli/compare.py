@@ -60,7 +60,7 @@ def command(
     from themis_opt.api import usable_processors
     from themis_opt.comparison import THEMIS_BEST, compare
     from themis_opt.comparison_document import comparison_text
-    from themis_opt.formats.atomic import check_writable, write_text
+    from themis_opt.formats.atomic import check_outputs, write_text
     from themis_opt.schedulers.registry import SCHEDULERS
     from themis_opt.solving.protocol import SolverParams
     from themis_opt.solving.registry import SOLVERS
@@ -74,13 +74,12 @@ def command(
     chosen = None if solver == "none" else solver
     if chosen is not None:
         SOLVERS.require(chosen)
-    if json_path is not None:
-        check_writable(json_path)
+    check_outputs((json_path,), instances)
     overrides = overrides_from(options)
     choices = _rows(chosen, choice_from(options, overrides))
     problems, own = _read(instances, overrides)
     params = SolverParams(time_limit, workers or usable_processors(), seed, gap=gap)
-    runs = []
+    runs: list[Run] = []
     from themis_opt.cli.progress import Relay
 
     quiet = json_path == "-"
@@ -94,7 +93,19 @@ def command(
         problems, schedulers=names, solver=chosen, params=listening, choices=choices, own_schedules=own
     )
     # The progress line is gone whenever a table is printed.
-    while (run := _next(comparison, relay, chosen or "heuristics")) is not None:
+    interruption: KeyboardInterrupt | None = None
+    while interruption is None:
+        try:
+            run = _next(comparison, relay, chosen or "heuristics")
+        except KeyboardInterrupt as error:
+            # The runs that are done are worth keeping.
+            if not runs:
+                raise
+            interruption = error
+            break
+        if run is None:
+            break
+        interruption = run.interruption
         runs.append(run)
         if not quiet:
             if len(runs) > 1:
@@ -113,8 +124,8 @@ def command(
             "workers": params.num_workers,
         }
         write_text(json_path, comparison_text(runs, told, seed))
-    if runs and runs[-1].interruption is not None:
-        raise Exit(exit_code(runs[-1].interruption))
+    if interruption is not None:
+        raise Exit(exit_code(interruption))
 
 
 def _next(comparison: Iterator[Run], relay: Relay, what: str) -> Run | None:

@@ -7,12 +7,13 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pickle import UnpicklingError
 from types import FrameType
 
 import click
 
 import themis_opt
-from themis_opt.cli.exits import BAD_INPUT, BROKEN_PIPE, FALSE_CLAIM, NO_SCHEDULE, Exit, Terminated, exit_code
+from themis_opt.cli.exits import BAD_INPUT, BROKEN_PIPE, FALSE_CLAIM, GOOD, NO_SCHEDULE, Exit, Terminated, exit_code
 from themis_opt.errors import (
     DeadlockError,
     InputError,
@@ -22,6 +23,7 @@ from themis_opt.errors import (
     SolverError,
     ThemisError,
 )
+from themis_opt.interruption import INTERRUPTION
 
 VERBS = {
     "compare": "Put schedulers, the optimum and the bound side by side.",
@@ -78,7 +80,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         with cli.make_context("themis-opt", list(sys.argv[1:] if arguments is None else arguments)) as context:
             cli.invoke(context)
         sys.stdout.flush()
-        return 0
+        # A signal that waited until everything was saved still shows in the exit code.
+        return exit_code(INTERRUPTION.received[0]) if INTERRUPTION.received else GOOD
     except Exit as exit_:
         return exit_.code
     except click.exceptions.Exit as exit_:
@@ -100,28 +103,30 @@ def run(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output is gone; point stdout to nowhere so that the interpreter's last flush is silent.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return BROKEN_PIPE
+    except (EOFError, UnpicklingError):
+        # What numba raises when a file of compiled code is cut off or damaged; ours are read with other errors.
+        place = (
+            os.environ.get("NUMBA_CACHE_DIR") or f"the __pycache__ folders below {os.path.dirname(themis_opt.__file__)}"
+        )
+        return _fail(f"the cache of compiled code is damaged; remove {place}, it is made anew", BAD_INPUT)
     except MemoryError:
         return _fail("out of memory; try fewer chunks or a smaller time limit", BAD_INPUT)
     except OSError as error:
         return _fail(f"{error.filename or 'output'}: {error.strerror or error}", BAD_INPUT)
     except Exception:
         # Extension modules that are interrupted while they load report whatever they like.
-        if not _received:
+        if not INTERRUPTION.received:
             raise
-        return _fail("stopped before there was a result", exit_code(_received[0]))
-
-
-_received: list[KeyboardInterrupt] = []
+        return _fail("stopped before there was a result", exit_code(INTERRUPTION.received[0]))
 
 
 def _install_signals() -> None:
-    """Let SIGTERM and Ctrl-C raise in the main thread, and remember that they did."""
+    """Let SIGTERM and Ctrl-C raise in the main thread, except while a result is being saved."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        _received.append(Terminated() if number == signal.SIGTERM else KeyboardInterrupt())
-        raise _received[-1]
+        INTERRUPTION.arrive(Terminated() if number == signal.SIGTERM else KeyboardInterrupt())
 
-    _received.clear()
+    INTERRUPTION.reset()
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
 

@@ -37,18 +37,14 @@ def command(
     from themis_opt.comparison import Row
     from themis_opt.comparison_document import dimension_figures
     from themis_opt.errors import InputError
-    from themis_opt.formats.atomic import check_writable, write_text
+    from themis_opt.formats.atomic import check_outputs, write_text
     from themis_opt.formats.schedule_file import schedule_text
     from themis_opt.schedulers.registry import SCHEDULERS
     from themis_opt.schedules import Schedule
     from themis_opt.simulator import simulate
 
     overrides = overrides_from(options)
-    if output == "-" and json_path == "-":
-        raise InputError("-o - and --json - would both write to standard output; name a file for one of them")
-    for path in (output, json_path):
-        if path is not None:
-            check_writable(path)
+    check_outputs((output, json_path), (argument,))
     thing = read_argument(argument)
     if isinstance(thing, Schedule):
         if scheduler is not None or overrides != type(overrides)():

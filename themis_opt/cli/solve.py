@@ -48,7 +48,7 @@ def command(
     from themis_opt.comparison import compare
     from themis_opt.comparison_document import comparison_text
     from themis_opt.errors import InputError
-    from themis_opt.formats.atomic import check_writable, write_text
+    from themis_opt.formats.atomic import check_outputs, write_text
     from themis_opt.formats.schedule_file import schedule_text
     from themis_opt.solving.protocol import SolverParams
     from themis_opt.solving.registry import SOLVERS
@@ -56,11 +56,7 @@ def command(
     if solver == "none":
         raise InputError("solve needs a solver; 'compare --solver none' puts heuristics beside the quick bounds")
     SOLVERS.require(solver)
-    if output == "-" and json_path == "-":
-        raise InputError("-o - and --json - would both write to standard output; name a file for one of them")
-    for path in (output, json_path):
-        if path is not None:
-            check_writable(path)
+    check_outputs((output, json_path), (instance,))
     overrides = overrides_from(options)
     choice = choice_from(options, overrides) or ChunkingChoice()
     problem = read_instance(instance, replace(overrides, max_chunks=None))

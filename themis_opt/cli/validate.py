@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from themis_opt.bound import Bound, BoundKind
 from themis_opt.cli.exits import FALSE_CLAIM, Exit
 from themis_opt.errors import InputError, InvalidScheduleError
 
@@ -53,10 +54,18 @@ def command(schedules: tuple[str, ...], move_data: bool, instance: str | None, s
                 click.echo(f"{path}: {error}")
                 continue
             executed = f", {report.num_npus} NPUs executed to the exact result"
-        bound = "" if schedule.bound is None else f", bound {schedule.bound.value_ps} ps"
+        bound = "" if schedule.bound is None else _bound_text(schedule.bound)
         claim = "no claimed makespan" if schedule.makespan_ps is None else f"makespan {schedule.makespan_ps} ps"
         click.echo(f"{path}: valid: {schedule.num_chunks} chunks, {claim}{bound}{executed}")
     if unreadable is not None:
         raise unreadable
     if not all_good:
         raise Exit(FALSE_CLAIM)
+
+
+def _bound_text(bound: Bound) -> str:
+    """Return a bound, and on whose word it rests where validation cannot prove it again."""
+    if bound.kind in (BoundKind.FLUID, BoundKind.CRITICAL_PATH):
+        return f", bound {bound.value_ps} ps"
+    certified = "nothing" if bound.certified_ps is None else f"{bound.certified_ps} ps"
+    return f", bound {bound.value_ps} ps on the word of {bound.kind} (re-proved: {certified})"

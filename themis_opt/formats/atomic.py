@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Sequence
 
 from themis_opt.errors import InputError
 
@@ -44,6 +45,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     name = os.fspath(path)
     if name == "-":
         return
+    if not name:
+        raise InputError("the name of the output file is empty")
     if os.path.isdir(name):
         raise InputError(f"{name}: is a folder; name a file")
     folder = os.path.dirname(os.path.realpath(name))
@@ -51,6 +54,25 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise InputError(f"{name}: there is no folder {folder}; create it first")
     if not os.access(folder, os.W_OK):
         raise InputError(f"{name}: folder {folder} is not writable")
+
+
+def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str] = ()) -> None:
+    """Raise early when results could not be written, or would overwrite each other or what they are made from.
+
+    Raises
+    ------
+    InputError
+        Naming the file.
+    """
+    named = [path for path in outputs if path is not None]
+    taken = {os.path.realpath(path) for path in inputs if os.path.exists(path)}
+    for path in named:
+        check_writable(path)
+        place = "-" if path == "-" else os.path.realpath(path)
+        if place in taken and (path == "-" or not os.path.exists(path) or os.path.isfile(path)):
+            where = "standard output" if path == "-" else path
+            raise InputError(f"{where}: is already read from or written to by this command; name another file")
+        taken.add(place)
 
 
 def _write(target: str, text: str) -> None:

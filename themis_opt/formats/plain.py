@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ import yaml
 
 from themis_opt.errors import InputError
 
-MAX_DIGITS = 40
+MAX_DIGITS = 200
 MAX_FILE_BYTES = 512 * 2**20
+MAX_YAML_BYTES = 2 * 2**20
+"""Networks and instances are small; PyYAML takes ten seconds for every million bytes."""
 
 
 def read_plain(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -73,13 +76,18 @@ def parse_yaml(text: str) -> Any:
         raise InputError(f"not valid YAML: {str(error).splitlines()[0]}") from None
     except RecursionError:
         raise InputError("nested too deeply") from None
+    except (ValueError, OverflowError) as error:  # PyYAML's own, on code points and versions that do not exist
+        raise InputError(f"not valid YAML: {error}") from None
 
 
 def _read_text(name: str) -> str:
     try:
-        size = os.stat(name).st_size
-        if size > MAX_FILE_BYTES:
-            raise InputError(f"{name}: is {size} bytes; files above {MAX_FILE_BYTES} bytes are not read")
+        status = os.stat(name)
+        if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
+            raise InputError(f"{name}: is a device; name a file")
+        limit = MAX_YAML_BYTES if name.endswith((".yaml", ".yml")) else MAX_FILE_BYTES
+        if status.st_size > limit:
+            raise InputError(f"{name}: is {status.st_size} bytes; such files above {limit} bytes are not read")
         return Path(name).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InputError(f"{name}: no such file") from None

@@ -9,6 +9,7 @@ from themis_opt.bound import Bound
 from themis_opt.chunking import Chunking, make_chunking
 from themis_opt.errors import SolverError
 from themis_opt.instance import Instance
+from themis_opt.interruption import INTERRUPTION
 from themis_opt.schedules import Schedule
 from themis_opt.solving.bounds import bound_over_counts, equal_chunks_scope
 from themis_opt.solving.incumbent import Incumbent
@@ -72,6 +73,7 @@ def run_solver(instance: Instance, process: SolverProcess, solver: str, params: 
     interruption: KeyboardInterrupt | None = None
     note = ""
     started = time.monotonic()
+    INTERRUPTION.release()
     try:
         hints = []
         for name, schedule in starting_schedules(instance, chunking, params.seed):
@@ -80,14 +82,18 @@ def run_solver(instance: Instance, process: SolverProcess, solver: str, params: 
         process.wait_until_ready()
         started = time.monotonic()
         note = _improve(incumbent, process, replace(params, chunking=chunking), hints)
+        INTERRUPTION.hold()
     except KeyboardInterrupt as error:
         if incumbent.schedule is None:
             raise
+        INTERRUPTION.hold()
         interruption = error
     except SolverError as error:
         if incumbent.schedule is None:
             raise
+        INTERRUPTION.hold()
         note = str(error)
+    # From here on signals wait: the best schedule is checked, and whoever called saves it.
     wall_s = time.monotonic() - started
     bound_any = None if chunking.has_fixed_count else bound_over_counts(instance, chunking, incumbent.bound_for)
     return Outcome(incumbent.result(solver, params.seed), bound_any, interruption, note, wall_s)
