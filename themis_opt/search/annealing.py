@@ -7,20 +7,34 @@ import numpy as np
 from themis_opt.compiled import compiled
 from themis_opt.search.kernel import FloatArray, IntArray, cost_chunk, dispatch
 
-FLIP, EXCHANGE, PRIORITIZE, RESIZE = 0, 1, 2, 3
-"""The neighbourhoods: swap two dimensions in one order of a chunk, exchange one order between two chunks, draw a new
-priority for one stage (or defer it), move bytes from one chunk to another."""
+FLIP, EXCHANGE, CROSS, PRIORITIZE, RESIZE = 0, 1, 2, 3, 4
+"""The neighbourhoods: swap two dimensions in one order of a chunk; exchange one order between two chunks; where two
+chunks have visited the same dimensions, exchange what remains of their orders; draw a new priority for one stage (or
+defer it); move bytes from one chunk to another. Of equal chunks, `EXCHANGE` and `CROSS` keep the loads as they are."""
 
-NEIGHBOURHOODS_EQUAL = np.array([0.45, 0.3, 0.25, 0.0])
-NEIGHBOURHOODS_FREE = np.array([0.4, 0.15, 0.15, 0.3])
-"""How often each is tried, where sizes are fixed and where they are free."""
+NEIGHBOURHOODS_EQUAL = np.array([0.4, 0.2, 0.2, 0.2, 0.0])
+NEIGHBOURHOODS_KEEPING = np.array([0.02, 0.5, 0.48, 0.0, 0.0])
+NEIGHBOURHOODS_FREE = np.array([0.4, 0.15, 0.0, 0.15, 0.3])
+"""How often each is tried: where sizes are fixed, the same but from loads that are balanced, where sizes are free."""
 
 
 DEFERRING = 1e220
 """A priority that makes any stage a deferred one."""
 
-FEW_CHUNKS = 8
-"""Only with so few chunks are stages deferred: with more, a dimension hardly gains by idling on purpose."""
+
+@compiled
+def meeting_stage(one: IntArray, other: IntArray) -> int:
+    """Return a random place where two orders have visited the same dimensions and go on differently, or 0."""
+    seen = 0
+    chosen = 0
+    found = 0
+    for place in range(one.shape[0] - 2):
+        seen ^= (1 << one[place]) ^ (1 << other[place])
+        if seen == 0 and one[place + 1] != other[place + 1]:
+            found += 1
+            if np.random.random() * found < 1.0:
+                chosen = place + 1
+    return chosen
 
 
 @compiled
@@ -63,7 +77,8 @@ def anneal(
     width = max(num_chunks, num_dims)
     float_space = np.empty((2 * num_dims + 1, width))
     int_space = np.empty((2 * num_dims + 2, width), np.int64)
-    served = np.empty((num_dims, num_chunks * num_phases), np.int64)
+    served = np.empty((1, 1), np.int64)
+    start = np.empty((1, 1))
     touched = np.empty(2, np.int64)
     old_path = np.empty((2, num_stages), np.int64)
     old_priority = np.empty((2, num_stages))
@@ -75,7 +90,7 @@ def anneal(
             chunk, path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined, overhead,
             key, hold, duration, load,
         )  # fmt: skip
-    now = dispatch(path, key, hold, duration, load, 1e300, float_space, int_space, served, False)
+    now = dispatch(path, key, hold, duration, load, 1e300, float_space, int_space, served, start, False)
     best = now
     best_path = path.copy()
     best_bytes = chunk_bytes.copy()
@@ -88,11 +103,11 @@ def anneal(
         cutoff = now - temperature * np.log(1.0 - np.random.random())
         draw = np.random.random()
         kind = 0
-        while kind < 3 and draw >= limits[kind]:
+        while kind < RESIZE and draw >= limits[kind]:
             kind += 1
         if fixed_orders and kind < PRIORITIZE:
             kind = PRIORITIZE
-        pair = kind in (EXCHANGE, RESIZE)
+        pair = kind in (EXCHANGE, CROSS, RESIZE)
         if (pair and num_chunks < 2) or (kind == FLIP and num_dims < 2):
             continue
 
@@ -103,6 +118,13 @@ def anneal(
             if touched[1] >= touched[0]:
                 touched[1] += 1
             num_touched = 2
+        first = np.random.randint(num_phases) * num_dims
+        last = first + num_dims
+        if kind == CROSS:
+            meeting = meeting_stage(path[touched[0], first:last], path[touched[1], first:last])
+            if meeting == 0:
+                continue
+            first += meeting
         old_load[:] = load
         for i in range(num_touched):
             chunk = touched[i]
@@ -114,20 +136,18 @@ def anneal(
 
         one = touched[0]
         if kind == FLIP:
-            first = np.random.randint(num_phases) * num_dims
             a = np.random.randint(num_dims)
             b = np.random.randint(num_dims - 1)
             if b >= a:
                 b += 1
             path[one, first + a], path[one, first + b] = path[one, first + b], path[one, first + a]
-        elif kind == EXCHANGE:
-            first = np.random.randint(num_phases) * num_dims
-            for i in range(first, first + num_dims):
+        elif pair and kind != RESIZE:
+            for i in range(first, last):
                 path[one, i], path[touched[1], i] = path[touched[1], i], path[one, i]
         elif kind == PRIORITIZE:
             stage = np.random.randint(num_stages)
             priority[one, stage] = np.exp(np.random.normal()) if np.random.random() < 0.7 else 1.0
-            if num_chunks <= FEW_CHUNKS and np.random.random() < 0.2:
+            if np.random.random() < 0.2:
                 priority[one, stage] *= DEFERRING
         else:
             spare = chunk_bytes[one] - min_bytes
@@ -144,7 +164,7 @@ def anneal(
                 touched[i], path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus,
                 pipelined, overhead, key, hold, duration, load,
             )  # fmt: skip
-        new = dispatch(path, key, hold, duration, load, cutoff, float_space, int_space, served, False)
+        new = dispatch(path, key, hold, duration, load, cutoff, float_space, int_space, served, start, False)
         if new <= cutoff:
             now = new
             if now < best:

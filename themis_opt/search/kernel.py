@@ -122,6 +122,7 @@ def dispatch(
     float_space: FloatArray,
     int_space: IntArray,
     served: IntArray,
+    start: FloatArray,
     record: bool,
 ) -> float:
     """Return the makespan, or `NEVER` as soon as it is certain to exceed `cutoff`.
@@ -129,7 +130,7 @@ def dispatch(
     It is certain when a dimension cannot even serve what it still has to serve without a pause, or when deferred stages
     wait for each other for ever. ``float_space`` is scratch of shape (2·dims + 1, at least chunks and dims),
     ``int_space`` of shape (2·dims + 2, same); with `record`, ``served`` (dims, stages on it) gets
-    ``chunk·stages + stage`` in the order served.
+    ``chunk·stages + stage`` in the order served and ``start`` (chunks, stages) the start times [ps].
     """
     num_chunks, num_stages = path.shape
     num_dims = load.shape[0]
@@ -175,6 +176,7 @@ def dispatch(
             stage = stage_of[chunk]
             if record:
                 served[d, count[d]] = chunk * num_stages + stage
+                start[chunk, stage] = now
                 count[d] += 1
             free_at[d] = now + hold[chunk, stage]
             left[d] -= hold[chunk, stage]

@@ -136,7 +136,7 @@ def candidate_of(space: SearchSpace, schedule: Schedule) -> Candidate:
     }
     sizes = np.array([float(chunk.size_bytes) for chunk in schedule.chunks])
     candidate = Candidate(np.array(path, dtype=np.int64), sizes, np.ones((len(sizes), space.num_stages)))
-    key, *_ = _costs(space, candidate)
+    key, *_ = candidate_costs(space, candidate)
     for c in range(schedule.num_chunks):
         stage = 0
         for phase in phases:
@@ -150,8 +150,9 @@ def served_sequences(space: SearchSpace, candidate: Candidate) -> list[list[tupl
     """Return, for each dimension (position), the ``(chunk, stage)`` pairs in the order the kernel serves them."""
     num_chunks, num_stages = candidate.path.shape
     num_dims = len(space.group_sizes)
-    float_space, int_space, served = kernel_scratch(num_chunks, num_dims, len(space.phases))
-    kernel.dispatch(candidate.path, *_costs(space, candidate), kernel.NEVER, float_space, int_space, served, True)
+    scratch = kernel_scratch(num_chunks, num_dims, len(space.phases))
+    _, int_space, served, _ = scratch
+    kernel.dispatch(candidate.path, *candidate_costs(space, candidate), kernel.NEVER, *scratch, True)
     counts = int_space[2 * num_dims + 1]
     return [[divmod(int(code), num_stages) for code in served[d, : counts[d]]] for d in range(num_dims)]
 
@@ -185,17 +186,20 @@ def schedule_of(
     return Schedule(instance, chunks, tuple(sequences))
 
 
-def kernel_scratch(num_chunks: int, num_dims: int, num_phases: int) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return the scratch arrays `kernel.dispatch` wants: floats, integers, and the sequences served."""
+def kernel_scratch(
+    num_chunks: int, num_dims: int, num_phases: int
+) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:
+    """Return the arrays `kernel.dispatch` wants: floats, integers, the sequences served, and start times."""
     width = max(num_chunks, num_dims)
     return (
         np.empty((2 * num_dims + 1, width)),
         np.empty((2 * num_dims + 2, width), np.int64),
         np.empty((num_dims, num_chunks * num_phases), np.int64),
+        np.empty((num_chunks, num_dims * num_phases)),
     )
 
 
-def _costs(space: SearchSpace, candidate: Candidate) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+def candidate_costs(space: SearchSpace, candidate: Candidate) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return key, hold and duration of every stage, and the dimensions' loads."""
     shape = candidate.path.shape
     key, hold, duration, load = np.empty(shape), np.empty(shape), np.empty(shape), np.zeros(len(space.group_sizes))

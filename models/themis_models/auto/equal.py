@@ -1,45 +1,62 @@
-"""Equal chunks: annealing from many starts, some random, some from the heuristics, some from the best so far."""
+"""Equal chunks: annealing from many starts: balanced loads, random orders, heuristics, the best so far."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from themis_models.auto.best import Best
 from themis_opt.schedules import Schedule
-from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL, anneal
+from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_KEEPING, anneal
+from themis_opt.search.balancing import balance
+from themis_opt.search.justification import justify
+from themis_opt.search.kernel import FloatArray
 from themis_opt.search.space import Candidate, SearchSpace, candidate_of, random_candidate, schedule_of
 
 SEGMENT_STAGES = 1_000_000
 """Stages timed between two looks at the clock: a fraction of a second."""
 
 FIRST_STAGES = 20_000_000
-"""Stages timed in the first start of each kind; every round doubles it."""
+"""Stages timed in the first start of each kind, at least; every round doubles it."""
+
+FIRST_MOVES = 60_000
+"""Moves made there, at least."""
 
 COLD = 2e-5
 """Final temperature, as a part of the bound."""
 
+BALANCED_TRIES = 6
+"""Candidates with balanced loads of which the best is annealed."""
+
+BALANCING_MOVES = 200_000
+BALANCING_HOT, BALANCING_COLD = 1e-2, 1e-5
+"""Moves and temperatures, as parts of the bound, of balancing."""
+
+START_AND_END = (0.1, 0.01)
+"""What it counts for a dimension on which no chunk starts or ends, as parts of the bound, in turn."""
+
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How one annealing run begins: from what, and how hot (as a part of the bound)."""
+    """How one annealing run begins: from what, how hot (as a part of the bound), and with which neighbourhoods."""
 
     origin: str
     hot: float
+    shares: FloatArray = field(default_factory=lambda: NEIGHBOURHOODS_EQUAL)
 
 
 STARTS = (
-    Start("hint", 1e-3),
+    Start("balanced", 3e-4, NEIGHBOURHOODS_KEEPING),
     Start("random", 1e-2),
-    Start("hint", 1e-2),
+    Start("best", 3e-4, NEIGHBOURHOODS_KEEPING),
     Start("random", 3e-3),
-    Start("best", 3e-3),
-    Start("random", 3e-2),
+    Start("balanced", 1e-3, NEIGHBOURHOODS_KEEPING),
+    Start("hint", 1e-2),
     Start("best", 1e-3),
-    Start("random", 1e-3),
+    Start("random", 3e-2),
 )
 
 
@@ -108,15 +125,18 @@ def _work(space: SearchSpace, best: Best, hints: Sequence[Schedule], starts: _Nu
         if best.is_over:
             return
         candidate = _begin(space, best, hints, start, number, seed)
-        _anneal_in_segments(space, best, candidate, start.hot, FIRST_STAGES << round_idx, seed + 7919 * number)
+        num_stages = max(FIRST_STAGES, FIRST_MOVES * candidate.path.size) << round_idx
+        _anneal_in_segments(space, best, candidate, start, num_stages, seed + 7919 * number)
 
 
 def _begin(
     space: SearchSpace, best: Best, hints: Sequence[Schedule], start: Start, number: int, seed: int
 ) -> Candidate:
+    random = np.random.default_rng((seed, number))
+    if start.origin == "balanced" and space.instance.collective.has_free_orders:
+        return _balanced(space, best, random)
     origin = best.schedule if start.origin == "best" else hints[number % len(hints)] if hints else None
-    if start.origin == "random" or origin is None:
-        random = np.random.default_rng((seed, number))
+    if start.origin in ("random", "balanced") or origin is None:
         return random_candidate(space, space.instance.equal_chunk_sizes(), random)
     candidate = candidate_of(space, origin)
     if start.origin == "hint":
@@ -124,17 +144,37 @@ def _begin(
     return candidate
 
 
+def _balanced(space: SearchSpace, best: Best, random: np.random.Generator) -> Candidate:
+    """Return the best of a few candidates whose loads are balanced and whose priorities are justified."""
+    scale = float(max(best.target_ps, 1))
+    sizes = space.instance.equal_chunk_sizes()
+    shortest, chosen = float("inf"), None
+    for attempt in range(BALANCED_TRIES):
+        candidate = random_candidate(space, sizes, random)
+        idle = START_AND_END[attempt % len(START_AND_END)] * scale
+        balance(
+            candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays, idle, BALANCING_MOVES,
+            BALANCING_HOT * scale, BALANCING_COLD * scale, int(random.integers(2**31)),
+        )  # fmt: skip
+        makespan = justify(space, candidate, target_ps=scale)
+        if chosen is None or makespan < shortest:
+            shortest, chosen = makespan, candidate
+            _offer(space, best, candidate, makespan, "balancing")
+        if best.is_over:
+            break
+    assert chosen is not None
+    return chosen
+
+
 def _anneal_in_segments(
-    space: SearchSpace, best: Best, candidate: Candidate, hot: float, num_stages: int, seed: int
+    space: SearchSpace, best: Best, candidate: Candidate, start: Start, num_stages: int, seed: int
 ) -> None:
-    """Anneal from `hot` to `COLD`, looking at the clock between segments and offering what each one found."""
+    """Anneal from the start's heat to `COLD`, looking at the clock between segments and offering what each found."""
     scale = float(max(best.target_ps, 1))
     stages_per_move = candidate.path.size
     num_segments = max(1, -(-num_stages // SEGMENT_STAGES))
     num_moves = max(1, num_stages // num_segments // stages_per_move)
-    steps = np.geomspace(hot, COLD, num_segments + 1) * scale
-    sizes = [int(size) for size in candidate.chunk_bytes]
-    found = float("inf")
+    steps = np.geomspace(start.hot, COLD, num_segments + 1) * scale
     for segment in range(num_segments):
         if best.is_over:
             return
@@ -146,13 +186,16 @@ def _anneal_in_segments(
             not space.instance.collective.has_free_orders,
             1.0,
             0.0,
-            NEIGHBOURHOODS_EQUAL,
+            start.shares,
             num_moves,
             steps[segment],
             steps[segment + 1],
             float(best.target_ps),
             (seed + segment) % 2**31,
         )
-        if makespan < min(found, best.makespan_ps):
-            found = makespan
-            best.offer(schedule_of(space, candidate, sizes), "search")
+        _offer(space, best, candidate, makespan, "search")
+
+
+def _offer(space: SearchSpace, best: Best, candidate: Candidate, makespan_ps: float, phase: str) -> None:
+    if makespan_ps < best.makespan_ps:
+        best.offer(schedule_of(space, candidate, [int(size) for size in candidate.chunk_bytes]), phase)
