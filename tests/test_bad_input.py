@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,22 @@ BAD_FILES: dict[str, tuple[str, list[str]]] = {
         network_text("{topology: switch, size: 6, bandwidth: 1 GB/s, latency: 1 us}"),
         ["dimensions[0].algorithm halving-doubling", "size 6", "bruck, direct or ring"],
     ),
+    "no_links.yaml": (
+        network_text("{topology: ring, size: 4, links: 0, bandwidth_per_link: 1 GB/s, latency: 1 us}"),
+        ["dimensions[0].links is 0", "at least 1 link"],
+    ),
+    "more_npus_than_exist.yaml": (
+        network_text("{topology: ring, size: " + "9" * 30 + ", bandwidth: 1 GB/s, latency: 1 us}"),
+        ["dimensions[0].size is 999", "at most 1000000000"],
+    ),
+    "beyond_all_measure.yaml": (
+        network_text("{topology: ring, size: 4, bandwidth: " + "9" * 400 + " GB/s, latency: 1 us}"),
+        ["dimensions[0].bandwidth: '999", "beyond every quantity"],
+    ),
+    "name_of_a_kilometre.yaml": (
+        "format: themis-opt/instance/1\nnetwork: " + "x" * 5000 + ".yaml\n",
+        ["network: xxx", "...: no such file"],
+    ),
     "links_and_bandwidth.yaml": (
         network_text("{topology: ring, size: 4, links: 2, bandwidth: 1 GB/s, latency: 1 us}"),
         ["dimensions[0].bandwidth", "bandwidth_per_link"],
@@ -107,6 +124,21 @@ BAD_FILES: dict[str, tuple[str, list[str]]] = {
         ["name is 'a\\x1b[31m'", "printable"],
     ),
     "beyond_unicode.yaml": ('format: themis-opt/network/1\nname: "\\U00110000"\n', ["not valid YAML"]),
+    "beyond_all_codes.yaml": ('format: themis-opt/network/1\nname: "\\UFFFFFFFF"\n', ["not valid YAML"]),
+    "half_a_character.json": (
+        '{"format": "themis-opt/network/1", "name": "n", "dimensions": [], "note": "\\ud800"}',
+        ["note: '\\ud800' holds half a character"],
+    ),
+    "utf16.yaml": ("", ["UTF-8"]),
+    "deep.yaml": ("format: " + "[" * 100_000, ["nest"]),
+    "deep_mappings.yaml": ("x: " + "{a: " * 1000, ["nested too deeply"]),
+    "two_documents.yaml": ("format: themis-opt/network/1\n---\nname: x\n", ["line 2", "second document"]),
+    "a_list_for_a_key.yaml": ("? [a, b]\n: c\n", ["line 1", "a key must be a plain word"]),
+    "too_large.yaml": ("note: " + "x" * (2 * 2**20), ["more than 2097152 bytes", "large schedule must be JSON"]),
+    "size_of_5000_digits.json": (
+        '{"format": "themis-opt/schedule/1", "makespan_ps": ' + "1" * 5000 + "}",
+        ["makespan_ps: 111111111111... (5000 digits, at most 200)", "whole number"],
+    ),
     "no_such_yaml.yaml": (f"%YAML {'9' * 5000}.1\n---\nformat: x\n", ["not valid YAML"]),
     "no_dimensions.yaml": ("format: themis-opt/network/1\nname: bad\ndimensions: []\n", ["0 dimensions"]),
     "unequal_group_sizes.yaml": (
@@ -139,6 +171,10 @@ BAD_FILES: dict[str, tuple[str, list[str]]] = {
 }
 
 
+# What no text becomes: the files whose bytes are not UTF-8.
+BYTES = {"latin1.yaml": b"name: \xff\xfe", "utf16.yaml": "format: x".encode("utf-16")}
+
+
 def message_of(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     """Run the command line, which must fail with exit code 2 and at most six lines; return the message."""
     code = run_command_line([str(argument) for argument in arguments])
@@ -156,7 +192,7 @@ def message_of(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> st
 def test_bad_file(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, words = BAD_FILES[name]
     path = tmp_path / name
-    path.write_bytes(b"name: \xff\xfe" if name == "latin1.yaml" else text.encode())
+    path.write_bytes(BYTES.get(name, text.encode()))
     output = tmp_path / "out.json"
 
     message = message_of(capsys, "simulate", path, "-o", output)
@@ -172,21 +208,50 @@ def test_bad_file(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     [
         (["solve", "3d-fc-ring-s"], ["3d-fc-ring-s", "did you mean '3d-fc-ring-sw'?"]),
         (["solve", "missing/file.yaml"], ["missing/file.yaml", "no such file"]),
+        (["solve", "x" * 300], ["xxx", "no shipped instance or network and no file of this name"]),
         (["solve", "3d-fc-ring-sw", "--size", "100"], ["--size", "'100' has no unit"]),
-        (["solve", "3d-fc-ring-sw", "--size", "0MB"], ["size is 0"]),
+        (["solve", "3d-fc-ring-sw", "--size", "0MB"], ["--size: '0MB'", "at least one byte"]),
+        (["solve", "3d-fc-ring-sw", "--size", "9" * 400 + "GB"], ["--size", "beyond every quantity"]),
+        (["solve", "3d-fc-ring-sw", "--size", "10B"], ["--size: chunks is 64", "only 10 bytes"]),
+        (["solve", "3d-fc-ring-sw", "--chunks", "0"], ["--chunks: 0", "1 to 65536"]),
+        (["solve", "3d-fc-ring-sw", "--chunks", "auto:0"], ["--chunks: 0", "1 to 65536"]),
+        (["compare", "3d-fc-ring-sw", "--chunks", "70000"], ["--chunks: 70000", "1 to 65536"]),
+        (["solve", "3d-fc-ring-sw", "--granularity", "0B", "--sizes", "free"], ["--granularity: '0B'", "one byte"]),
+        (["solve", "3d-fc-ring-sw", "--dimensions", "0,0"], ["--dimensions: '0,0'", "twice"]),
+        (["solve", "3d-fc-ring-sw", "--dimensions", "0,3"], ["--dimensions: dimensions names index 3", "0 to 2"]),
+        (["solve", "3d-fc-ring-sw", "--time-limit", "9" * 400 + "s"], ["--time-limit", "beyond every quantity"]),
+        (["solve", "3d-fc-ring-sw", "--json", ""], ["--json", "empty"]),
+        (["schema", "network", "-o", ""], ["-o", "empty"]),
+        (["list", "networks", "--json", "missing/x.json"], ["missing/x.json", "no folder"]),
+        (["validate", "x.json", "--instance", "3d-fc-ring-s"], ["--instance: 3d-fc-ring-s", "did you mean"]),
         (["solve", "3d-fc-ring-sw", "--chunks", "-3"], ["--chunks", "-3"]),
-        (["solve", "3d-fc-ring-sw", "--chunks", "2,4"], ["2 instances", "one value of each"]),
+        (["solve", "3d-fc-ring-sw", "--chunks", "2,4"], ["--chunks: make 2 instances", "one value of each"]),
+        *(
+            ([verb, "3d-fc-ring-sw", "--dimensions", "0,1", "--dimensions", "0,2"], ["2 instances of 3d-fc-ring-sw"])
+            for verb in ("solve", "simulate", "bound", "describe", "explain")
+        ),
+        (
+            ["describe", "3d-fc-ring-sw", "--size", "1MB,2MB", "--dimensions", "0", "--dimensions", "1"],
+            ["--size and --dimensions: make 4 instances", "'compare' takes several"],
+        ),
         (["solve", "3d-fc-ring-sw", "--occupancy", "shared"], ["occupancy", "exclusive, pipelined"]),
         (["solve", "3d-fc-ring-sw", "--dimensions", "a"], ["--dimensions", "'a'"]),
         (["solve", "3d-fc-ring-sw", "--time-limit", "5"], ["--time-limit", "no unit"]),
         (["solve", "3d-fc-ring-sw", "--time-limit", "0s"], ["--time-limit", "above zero"]),
-        (["solve", "3d-fc-ring-sw", "--solver", "cpsat"], ["unknown solver 'cpsat'", "did you mean 'cp-sat'?"]),
+        (
+            ["solve", "3d-fc-ring-sw", "--solver", "cpsat"],
+            ["--solver: unknown solver 'cpsat'", "did you mean 'cp-sat'?"],
+        ),
         (["solve", "3d-fc-ring-sw", "-o", "missing/folder/x.json"], ["missing/folder/x.json", "no folder"]),
         (["solve", "3d-fc-ring-sw", "-o", "-", "--json", "-"], ["standard output"]),
         (["solve", "3d-fc-ring-sw", "--bogus"], ["--bogus"]),
         (["solve"], ["INSTANCE"]),
-        (["compare", "3d-fc-ring-sw", "--schedulers", "themis"], ["unknown scheduler 'themis'", "baseline"]),
-        (["simulate", "3d-fc-ring-sw", "--scheduler", "bogus"], ["unknown scheduler 'bogus'"]),
+        (
+            ["compare", "3d-fc-ring-sw", "--schedulers", "themis"],
+            ["--schedulers: unknown scheduler 'themis'", "baseline"],
+        ),
+        (["simulate", "3d-fc-ring-sw", "--scheduler", "bogus"], ["--scheduler: unknown scheduler 'bogus'"]),
+        (["simulate", "3d-fc-ring-sw", "--scheduler", ""], ["--scheduler: unknown scheduler ''"]),
         (["schema", "everything"], ["everything"]),
         (["frobnicate"], ["frobnicate"]),
     ],
@@ -264,7 +329,10 @@ def test_order_that_is_no_permutation(
     path = tmp_path / "schedule.json"
     path.write_text(json.dumps(good_schedule))
     message = message_of(capsys, "simulate", path)
-    assert "chunk 1: rs_order is [0, 0]; it must be a permutation of the involved dimensions [0, 1]" in message
+    assert (
+        "schedule.json: chunk 1: rs_order is [0, 0]; it must be a permutation of the involved dimensions [0, 1]"
+        in message
+    )
     assert run_command_line(["validate", str(path)]) == 1
 
 
@@ -283,15 +351,76 @@ def test_a_folder_is_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "is a folder" in message_of(capsys, "simulate", "2d-sw-sw", "-o", tmp_path)
 
 
-def test_a_device_is_no_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "/dev/zero: is a device" in message_of(capsys, "validate", "/dev/zero")
+@pytest.mark.parametrize("verb", ["validate", "certify", "simulate", "describe", "compare", "solve"])
+def test_what_never_ends_is_no_file(verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "/dev/zero: is a device" in message_of(capsys, verb, "/dev/zero")
+    os.mkfifo(tmp_path / "pipe")  # which nobody writes to: opening it would wait for ever
+    assert "pipe: is a named pipe; name a file" in message_of(capsys, verb, tmp_path / "pipe")
+    assert "is a folder" in message_of(capsys, verb, tmp_path)
+
+
+def test_a_network_that_never_ends_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "it.yaml").write_text("format: themis-opt/instance/1\nnetwork: /dev/zero\n")
+    assert "it.yaml: network: /dev/zero: is a device" in message_of(capsys, "describe", tmp_path / "it.yaml")
+
+
+@pytest.mark.parametrize("sequences", ["deadlock", "makespan"])
+def test_what_a_schedule_file_breaks_is_said_with_its_name(
+    sequences: str, good_schedule: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if sequences == "deadlock":
+        good_schedule["sequences"][0].reverse()  # All-Gather before Reduce-Scatter
+    else:
+        good_schedule["makespan_ps"] += 1
+    path = tmp_path / "schedule.json"
+    path.write_text(json.dumps(good_schedule))
+    verbs = ["compare", "simulate", "explain"] if sequences == "deadlock" else ["compare"]
+    for verb in verbs:
+        assert run_command_line([verb, str(path)]) == 1
+        assert capsys.readouterr().err.startswith(f"error: {path}: ")
 
 
 def test_nothing_is_overwritten_that_is_still_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "net.yaml"
     path.write_text(network_text(GOOD_DIMENSION))
     assert "already read from" in message_of(capsys, "solve", path, "-o", path)
+    for verb in ("bound", "explain"):
+        assert f"{path}: is already read from" in message_of(capsys, verb, path, "--json", path)
     both = tmp_path / "both.json"
     assert "already read from" in message_of(capsys, "simulate", path, "-o", both, "--json", both)
     assert "is empty" in message_of(capsys, "simulate", path, "-o", "")
     assert path.read_text() == network_text(GOOD_DIMENSION)
+
+
+@pytest.mark.parametrize("how", ["a symbolic link", "a relative path", "through another folder"])
+@pytest.mark.parametrize("option", ["-o", "--json"])
+def test_an_input_by_another_name_is_not_overwritten_either(
+    how: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "net.yaml"
+    path.write_text(network_text(GOOD_DIMENSION))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.yaml").symlink_to(path)
+    monkeypatch.chdir(tmp_path)
+    name = {
+        "a symbolic link": "link.yaml",
+        "a relative path": "net.yaml",
+        "through another folder": "folder/../net.yaml",
+    }
+    assert f"{name[how]}: is already read from" in message_of(capsys, "simulate", path, option, name[how])
+    assert f"{path}: is already read from" in message_of(capsys, "simulate", name[how], option, path)
+    assert path.read_text() == network_text(GOOD_DIMENSION)
+
+
+@pytest.mark.parametrize("verb", ["compare", "validate", "simulate", "certify", "explain"])
+def test_a_schedule_is_not_overwritten_by_its_figures(
+    verb: str, good_schedule: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "schedule.json"
+    path.write_text(json.dumps(good_schedule))
+    assert "already read from" in message_of(capsys, verb, path, "--json", path)
+    if verb in ("compare", "validate", "certify"):  # these take several files
+        other = tmp_path / "other.json"
+        other.write_text(json.dumps(good_schedule))
+        assert "already read from" in message_of(capsys, verb, other, path, "--json", path)
+    assert json.loads(path.read_text()) == good_schedule

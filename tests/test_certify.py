@@ -240,3 +240,46 @@ def test_no_solver_is_loaded(schedule_file: Path) -> None:
     loaded = set(done.stderr.split())
     assert "themis_opt" in loaded
     assert loaded & {"ortools", "pulp", "highspy", "numba", "themis_models"} == set()
+
+
+def claim(instance: Instance, value_ps: int) -> Schedule:
+    """Return the baseline's schedule with a bound on CP-SAT's word, for exactly its number of equal chunks."""
+    bound = Bound(value_ps, BoundKind.JOINT_CP_SAT, exactly(instance.num_chunks))
+    return replace(themis_opt.schedule(instance, "baseline"), bound=bound)
+
+
+def test_a_heuristic_refutes_what_rests_on_a_solver(tmp_path: Path, themis_opt_command: CommandLine) -> None:
+    # Two chunks of 8 bytes at 1 byte/ps: dim1 holds each for 4 ps in either phase, 16 ps. Themis sends the second one
+    # the other way round: each dimension then is busy for 4 + 2 + 2 + 4 ps.
+    instance = Instance(network(dimension(2), dimension(2)), size_bytes=16, num_chunks=2)
+    save_schedule(claim(instance, 16), tmp_path / "claim.json")
+    done = themis_opt_command("certify", "claim.json")
+    assert done.returncode == 1
+    assert done.stdout == (
+        "claim.json: bound: the bound is 16 ps on the word of cp-sat, but themis-fifo with 2 chunks ends at 12 ps\n"
+    )
+    assert done.stdout == themis_opt_command("validate", "claim.json").stdout
+    (judged,) = json.loads(themis_opt_command("certify", "claim.json", "--json", "-").stdout)["schedules"]
+    assert (judged["true"], len(judged["violations"])) == (False, 1)
+
+
+@pytest.mark.parametrize(
+    ("num_chunks", "value_ps", "is_left"), [(256, 4 * MS, False), (257, 4 * MS, True), (257, 1, False)]
+)
+def test_many_chunks_are_left_to_validate(
+    num_chunks: int, value_ps: int, is_left: bool, tmp_path: Path, themis_opt_command: CommandLine
+) -> None:
+    # 4 ms are true, but beyond the critical path of one chunk; 1 ps is not, and so nothing is to be refuted.
+    instance = replace(load_instance("figure-5"), num_chunks=num_chunks, known=None)
+    save_schedule(claim(instance, value_ps), tmp_path / "claim.json")
+    done = themis_opt_command("certify", "claim.json")
+    assert done.returncode == 0
+    assert ("not tried against heuristics, with more than 256 chunks" in done.stdout) is is_left
+
+
+def test_a_deadlock_is_called_so_once(schedule_file: Path, themis_opt_command: CommandLine) -> None:
+    document = json.loads(schedule_file.read_text())
+    document["sequences"][0].reverse()  # All-Gather before Reduce-Scatter: it never ends
+    schedule_file.write_text(json.dumps(document))
+    lines = themis_opt_command("certify", schedule_file.name).stdout.splitlines()
+    assert [line for line in lines if "deadlock" in line and line.startswith("figure-5.json: deadlock: each of")]

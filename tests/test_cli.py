@@ -163,6 +163,114 @@ def test_list(what: str, themis_opt_command: CommandLine) -> None:
     assert any(line.split()[:1] == [name] for line in done.stdout.splitlines())
 
 
+@pytest.mark.parametrize("what", ["networks", "instances", "schedulers", "solvers"])
+def test_list_as_json(what: str, tmp_path: Path, themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command("list", what, "--json", "-")
+    document = read_json(done.stdout)
+    assert (done.returncode, document["format"], document["what"]) == (0, "themis-opt/list/1", what)
+    entries = {entry["name"]: entry for entry in document["entries"]}
+    if what == "networks":
+        sizes = [(dimension["topology"], dimension["size"]) for dimension in entries["2d-sw-sw"]["dimensions"]]
+        assert (entries["2d-sw-sw"]["num_npus"], sizes) == (1024, [("switch", 16), ("switch", 64)])
+    elif what == "instances":
+        figure_5 = entries["figure-5"]
+        assert (figure_5["collective"], figure_5["size_bytes"], figure_5["num_chunks"]) == (
+            "all-reduce",
+            256 * 10**6,
+            4,
+        )
+        assert (figure_5["dimensions"], figure_5["occupancy"]) == ([0, 1], "exclusive")
+    else:
+        assert all(entry["loads"] and entry["summary"] for entry in entries.values())
+    beside = themis_opt_command("list", what, "--json", "list.json")
+    assert read_json((tmp_path / "list.json").read_text()) == document
+    assert beside.stdout == themis_opt_command("list", what).stdout
+
+
+def test_describe_as_json(tmp_path: Path, themis_opt_command: CommandLine) -> None:
+    # The numbers of the test above; in base units, whole where they are whole.
+    done = themis_opt_command("describe", "3d-fc-ring-sw", "--chunks", "8", "--dimensions", "0,2", "--json", "-")
+    document = read_json(done.stdout)
+    assert (document["format"], document["num_npus"]) == ("themis-opt/description/1", 64)
+    first = document["dimensions"][0]
+    assert (first["bandwidth_Bps"], first["latency_ps"], first["num_steps"]) == (175 * 10**9, 700_000, 1)
+    assert [dimension["involved"] for dimension in document["dimensions"]] == [True, False, True]
+    # 2 · S · (1 - 1/64) bytes over 175 + 50 GB/s.
+    assert (document["sent_bytes"], document["bandwidth_Bps"]) == (196_875_000, 225 * 10**9)
+    assert document["ideal_ps"] == pytest.approx(875_000_000)
+    stage = document["first_stages"][0]
+    assert (stage["phase"], stage["dimension"], stage["sent_bytes"]) == ("rs", 0, 10_937_500)
+    assert (stage["latency_ps"], stage["transfer_ps"], stage["duration_ps"]) == (700_000, 62_500_000, 63_200_000)
+    beside = themis_opt_command("describe", "3d-fc-ring-sw", "--json", "it.json")
+    assert read_json((tmp_path / "it.json").read_text())["num_chunks"] == 64
+    assert beside.stdout == themis_opt_command("describe", "3d-fc-ring-sw").stdout
+
+
+def test_validate_as_json(tmp_path: Path, themis_opt_command: CommandLine, schedule_file: Path) -> None:
+    """One true file, one false one and one that is none: all are in the document, and the exit code is as without."""
+    good = read_json(schedule_file.read_text())
+    (tmp_path / "false.json").write_text(json.dumps({**good, "makespan_ps": good["makespan_ps"] - 1}))
+    (tmp_path / "none.json").write_text("{}")
+
+    done = themis_opt_command("validate", "mine.json", "--execute", "--json", "-")
+    document = read_json(done.stdout)
+    assert (done.returncode, document["format"]) == (0, "themis-opt/validation/1")
+    (only,) = document["schedules"]
+    assert (only["valid"], only["violations"], only["error"]) == (True, [], None)
+    assert (only["num_chunks"], only["makespan_ps"], only["num_executed_npus"]) == (4, good["makespan_ps"], 1024)
+
+    done = themis_opt_command("validate", "mine.json", "false.json", "--json", "judged.json")
+    assert done.returncode == 1
+    assert done.stdout == themis_opt_command("validate", "mine.json", "false.json").stdout
+    judged = read_json((tmp_path / "judged.json").read_text())["schedules"]
+    assert [entry["valid"] for entry in judged] == [True, False]
+    assert [violation["rule"] for violation in judged[1]["violations"]] == ["makespan"]
+
+    done = themis_opt_command("validate", "none.json", "false.json", "--json", "-")
+    assert done.returncode == 2
+    first, second = read_json(done.stdout)["schedules"]
+    assert first["error"].startswith("none.json: format: is missing")
+    assert (first["valid"], first["makespan_ps"], second["valid"]) == (False, None, False)
+    assert done.stderr.startswith("error: none.json: format: is missing")
+
+
+def test_several_sets_of_dimensions_cross_with_the_other_options(themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command(
+        "compare", "3d-fc-ring-sw", "--dimensions", "0,1", "--dimensions", "2", "--chunks", "1,2",
+        "--schedulers", "baseline", "--solver", "none", "--json", "-",
+    )  # fmt: skip
+    runs = read_json(done.stdout)["runs"]
+    assert {(tuple(run["dimensions"]), run["num_chunks"]) for run in runs} == {
+        ((0, 1), 1),
+        ((0, 1), 2),
+        ((2,), 1),
+        ((2,), 2),
+    }
+    assert "repeat it for" in themis_opt_command("compare", "--help").stdout
+
+
+def test_a_column_of_a_table_has_one_unit(tmp_path: Path, themis_opt_command: CommandLine) -> None:
+    # With 8 chunks 862.6 us and with 64 chunks 1.9 ms: side by side both are milliseconds.
+    done = themis_opt_command("compare", "3d-fc-ring-sw", "--solver", "none")
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith(("baseline", "themis-"))]
+    assert [row[3] for row in rows] == ["ms"] * 4
+    done = themis_opt_command("describe", "3d-fc-ring-sw")
+    table = [line.split() for line in done.stdout.splitlines() if line.startswith("dim") and " direct " in line]
+    assert table[0][-4:] == ["175", "GB/s", "0.7", "us"]
+
+
+def test_a_long_name_is_told_below_a_table_of_80_columns(
+    tmp_path: Path, themis_opt_command: CommandLine, schedule_file: Path
+) -> None:
+    name = "a-schedule-with-a-name-of-some-length.json"
+    schedule_file.rename(tmp_path / name)
+    done = themis_opt_command("compare", "2d-sw-sw", name, "--chunks", "4", "--solver", "none", "--schedulers", "all")
+    lines = done.stdout.splitlines()
+    (row,) = [line for line in lines if line.startswith("...me-length.json ") and " is " not in line]
+    assert len(row) <= 80
+    assert f"...me-length.json is {name}" in lines
+
+
 @pytest.mark.parametrize("kind", ["network", "instance", "schedule"])
 def test_schema(kind: str, themis_opt_command: CommandLine) -> None:
     assert read_json(themis_opt_command("schema", kind).stdout)["title"] == f"themis-opt/{kind}/1"
@@ -273,17 +381,6 @@ sys.exit(run(["compare", "2d-sw-sw", "--chunks", "1,2", "--solver", "cp-sat", "-
     assert [run["num_chunks"] for run in json.loads((tmp_path / "runs.json").read_text())["runs"]] == [1]
 
 
-def test_a_damaged_cache_of_compiled_code_says_what_to_remove(tmp_path: Path) -> None:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    command = [sys.executable, "-m", "themis_opt", "simulate", "2d-sw-sw", "--chunks", "1"]
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
-    for index in (tmp_path / "cache").rglob("*.nbi"):
-        index.write_bytes(b"")
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: the cache of compiled code is damaged; remove ")
-
-
 def test_makespans_of_nothing_have_no_speedup_to_average(tmp_path: Path, themis_opt_command: CommandLine) -> None:
     (tmp_path / "instant.yaml").write_text(
         "format: themis-opt/network/1\nname: instant\ndimensions:\n"
@@ -295,6 +392,28 @@ def test_makespans_of_nothing_have_no_speedup_to_average(tmp_path: Path, themis_
         "--collective", "all-reduce,reduce-scatter",
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
+    # For one byte 'random' takes 2 ps and the baseline nothing: a speedup of 0, and infinitely far from a bound of 0.
+    assert [
+        line for line in done.stdout.splitlines() if line.startswith("random ") and "0.00x" in line and " inf " in line
+    ]
+    figures = themis_opt_command(
+        "compare", "instant.yaml", "--size", "1B", "--chunks", "1", "--solver", "none", "--schedulers", "random",
+        "--json", "-",
+    )  # fmt: skip
+    (result,) = json.loads(figures.stdout)["runs"][0]["results"]
+    assert (result["makespan_ps"], result["speedup"], result["gap"]) == (2, 0.0, None)
+    for verb in ("simulate", "bound", "explain", "describe", "solve"):
+        assert themis_opt_command(verb, "instant.yaml", "--size", "1B", "--chunks", "1").returncode == 0
+
+
+def test_one_npu_has_nothing_to_communicate(tmp_path: Path, themis_opt_command: CommandLine) -> None:
+    (tmp_path / "one.yaml").write_text(
+        "format: themis-opt/network/1\nname: one\ndimensions:\n"
+        "  - {topology: ring, size: 1, bandwidth: 1 TB/s, latency: 0 s}\n"
+    )
+    done = themis_opt_command("compare", "one.yaml", "--solver", "none")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: one.yaml: network 'one' has no involved dimension with more than one NPU")
 
 
 def test_what_is_written_can_be_read_however_long_its_numbers(tmp_path: Path, themis_opt_command: CommandLine) -> None:

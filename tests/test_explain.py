@@ -199,7 +199,7 @@ def test_an_instance_in_words(themis_opt_command: CommandLine) -> None:
     done = themis_opt_command("explain", "figure-5")
     assert done.returncode == 0
     rows = [line.split() for line in done.stdout.splitlines()]
-    assert ["dim2", "24", "GB/s", "12", "GB/s", "2", "over-provisioned", "91.324", "us"] in rows
+    assert ["dim2", "24", "GB/s", "12", "GB/s", "2", "over-provisioned", "91.32", "us"] in rows
     assert "1 GB/s more is worth most on dim1 and dim2" in done.stdout
     document = json.loads(themis_opt_command("explain", "figure-5", "--json", "-").stdout)
     assert [entry["supply"] for entry in document["dimensions"]] == ["just enough", "over-provisioned"]
@@ -214,4 +214,39 @@ def test_what_cannot_be_explained(schedule_file: Path, themis_opt_command: Comma
     schedule_file.write_text(json.dumps(document))
     done = themis_opt_command("explain", schedule_file.name)
     assert done.returncode == 1
-    assert "deadlock" in done.stderr
+    assert done.stderr.startswith("error: mine.json: deadlock: ")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sequences": [[], []]}, "mine.json: "),
+        (
+            {
+                "bound_ps": 1,
+                "bound_scope": {"sizes": "equal", "num_chunks": [4, 4]},
+                "certificate": ["2/3", "2/3"],
+                "certified_bound_ps": 1,
+            },
+            "mine.json: certificate adds up to 4/3; ",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_of_the_file(
+    changes: dict[str, object], message: str, schedule_file: Path, themis_opt_command: CommandLine
+) -> None:
+    schedule_file.write_text(json.dumps({**json.loads(schedule_file.read_text()), **changes}))
+    done = themis_opt_command("explain", schedule_file.name)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {message}")
+
+
+def test_idle_times_are_in_one_unit(tmp_path: Path, themis_opt_command: CommandLine) -> None:
+    # One chunk of 51.2 MB, a fifth of 256 MB: 0.8 ms on dim1, 0.4 + 0.4 ms on dim2, and 0.8 ms on dim1 again.
+    instance = replace(figure_5(1), size_bytes=51_200_000)
+    save_schedule(themis_opt.schedule(instance, "baseline"), tmp_path / "one.json")
+    lines = themis_opt_command("explain", "one.json").stdout.splitlines()
+    assert [" ".join(line.split()) for line in lines if line.startswith("dim") and line.count(" ms") == 4] == [
+        "dim1 0.8000 ms 0 ms 0.8000 ms 0 ms",
+        "dim2 1.6000 ms 0.8000 ms 0 ms 0.8000 ms",
+    ]

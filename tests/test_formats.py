@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,16 +15,20 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import convert
 
 import themis_opt
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.errors import InputError
-from themis_opt.formats.atomic import write_text
-from themis_opt.formats.documents import FORMATS
-from themis_opt.formats.instance_file import load_instance, save_instance
-from themis_opt.formats.network_file import load_network, save_network
+from themis_opt.formats import strict_yaml
+from themis_opt.formats.atomic import check_writable, write_text
+from themis_opt.formats.documents import FORMATS, InstanceDocument, NetworkDocument
+from themis_opt.formats.instance_file import instance_from_document, load_instance, save_instance
+from themis_opt.formats.network_file import load_network, network_document, save_network
 from themis_opt.formats.plain import parse_yaml
-from themis_opt.formats.schedule_file import load_schedule, save_schedule
+from themis_opt.formats.schedule_file import load_schedule, save_schedule, schedule_document
 from themis_opt.formats.schema import json_schema
 from themis_opt.formats.shipped import shipped_instances, shipped_networks
 from themis_opt.instance import Instance, Known, Occupancy
@@ -136,6 +142,105 @@ def test_a_network_alone_is_the_default_instance() -> None:
 )
 def test_yaml_without_surprises(text: str, value: Any) -> None:
     assert parse_yaml(text) == {"a": value}
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "byte order mark"])
+def test_a_byte_order_mark_is_no_text(mark: bytes, tmp_path: Path) -> None:
+    save_network(ODD_NETWORK, tmp_path / "plain.yaml")
+    save_schedule(full_schedule(), tmp_path / "plain.json")
+    (tmp_path / "odd.yaml").write_bytes(mark + (tmp_path / "plain.yaml").read_bytes())
+    (tmp_path / "odd.json").write_bytes(mark + (tmp_path / "plain.json").read_bytes())
+    assert load_network(tmp_path / "odd.yaml") == ODD_NETWORK
+    assert load_schedule(tmp_path / "odd.json") == full_schedule()
+
+
+def test_a_schedule_may_be_yaml_and_a_network_json(tmp_path: Path) -> None:
+    schedule = full_schedule()
+    (tmp_path / "odd.yaml").write_text(yaml.safe_dump(schedule_document(schedule), allow_unicode=True))
+    assert load_schedule(tmp_path / "odd.yaml") == schedule
+    network = {"format": "themis-opt/network/1", **network_document(ODD_NETWORK)}
+    (tmp_path / "odd.txt").write_text(json.dumps(network))
+    assert load_network(tmp_path / "odd.txt") == ODD_NETWORK
+
+
+def test_yaml_reads_the_same_without_the_compiled_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [path.read_text(encoding="utf-8") for path in [*shipped_networks().values(), *shipped_instances().values()]]
+    compiled = [parse_yaml(text) for text in texts]
+    monkeypatch.setattr(strict_yaml, "_PARSER", yaml.SafeLoader)
+    assert [parse_yaml(text) for text in texts] == compiled
+    with pytest.raises(InputError, match="nested too deeply"):
+        parse_yaml("x: " + "[" * 200 + "]" * 200)
+
+
+@pytest.mark.parametrize("place", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
+def test_what_the_shell_has_opened_is_read(place: str, tmp_path: Path) -> None:
+    save_network(ODD_NETWORK, tmp_path / "net.yaml")
+    text = "format: themis-opt/instance/1\nnetwork: net.yaml\n"  # beside the current folder's other files
+    program = f"import themis_opt; print(themis_opt.load_instance({place!r}).network.name)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=text, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("odd\n", "")
+
+
+def test_a_pipe_without_end_is_read_to_the_limit() -> None:
+    program = (
+        "import themis_opt\ntry: themis_opt.load_instance('/dev/stdin')\n"
+        "except themis_opt.InputError as error: print(error)"
+    )
+    with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless:
+        done = subprocess.run([sys.executable, "-c", program], stdin=endless.stdout, capture_output=True, text=True)
+        endless.kill()
+    assert done.stdout.startswith("/dev/stdin: has more than 2097152 bytes")
+
+
+def test_sizes_are_limited_by_kind(tmp_path: Path) -> None:
+    """A network is small in JSON too; a schedule in JSON may be large."""
+    network = {"format": "themis-opt/network/1", **network_document(ODD_NETWORK), "note": "x" * (2 * 2**20)}
+    (tmp_path / "odd.json").write_text(json.dumps(network))
+    with pytest.raises(InputError, match=r"odd\.json: has more than 2097152 bytes, the limit for networks"):
+        load_network(tmp_path / "odd.json")
+    schedule = {**schedule_document(full_schedule()), "scheduler": "x" * (2 * 2**20)}
+    (tmp_path / "odd.json").write_text(json.dumps(schedule))
+    assert load_schedule(tmp_path / "odd.json").scheduler == "x" * (2 * 2**20)
+
+
+def measurable() -> st.SearchStrategy[Fraction]:
+    """Draw quantities from 1 to 10^50 with up to 950 digits above and below the line."""
+    denominators = (
+        st.integers(1, 10**900)
+        | st.integers(0, 900).map(lambda places: 10**places)
+        | st.integers(0, 3000).map(lambda twos: 2**twos)
+    )
+    return st.builds(
+        lambda whole, numerator, denominator: whole + Fraction(numerator % denominator, denominator),
+        st.integers(1, 10**50),
+        st.integers(1, 10**900),
+        denominators,
+    )
+
+
+@given(
+    bandwidth=measurable(),
+    latency=measurable() | st.just(Fraction(0)),
+    reduction=st.none() | measurable(),
+    links=st.none() | st.integers(1, 10**9),
+)
+def test_whatever_is_written_can_be_read_again(
+    bandwidth: Fraction, latency: Fraction, reduction: Fraction | None, links: int | None
+) -> None:
+    network = Network("long", (Dimension("ring", 2, bandwidth, latency, None, links, reduction),))
+    document = InstanceDocument(network=convert(network_document(network), NetworkDocument))
+    assert instance_from_document(document, Path()).network == network
+
+
+def test_a_device_is_written_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its folder is closed to most users, and that does not matter."""
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != "/dev")
+    check_writable("/dev/null")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(InputError, match="/dev/null: is not writable"):
+        check_writable("/dev/null")
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

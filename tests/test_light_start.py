@@ -30,6 +30,14 @@ def test_nothing_heavy_is_loaded(code: str) -> None:
     assert loaded_by(code) == set()
 
 
+def test_until_ctrl_c_is_handled_next_to_nothing_is_loaded() -> None:
+    # An interruption before `main` runs is a traceback, so there must be no time for one.
+    probe = "import sys\nbefore = set(sys.modules)\nimport themis_opt.cli.entry\nprint(*{*sys.modules} - before)"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    ours = {"themis_opt", "themis_opt.cli", "themis_opt.cli.entry"}
+    assert ours <= set(done.stdout.split()) <= {*ours, "__future__"}
+
+
 def test_heuristics_need_no_solver() -> None:
     code = "import themis_opt as t\nt.schedule(t.load_instance('2d-sw-sw'), 'themis-scf')"
     assert loaded_by(code) & {"pulp", "highspy", "ortools"} == set()

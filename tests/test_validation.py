@@ -16,6 +16,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -81,6 +82,22 @@ def with_stage(index: int, **changes: int) -> Schedule:
 def with_bound(**changes: object) -> Schedule:
     assert SCHEDULE.bound is not None
     return SCHEDULE.replace(bound=replace(SCHEDULE.bound, **changes))  # type: ignore[arg-type]
+
+
+def forced(thing: Any, **fields: object) -> Any:
+    """Return a copy with values that its own constructor refuses; code that circumvents it is judged all the same."""
+    changed = copy(thing)
+    for field, value in fields.items():
+        object.__setattr__(changed, field, value)
+    return changed
+
+
+def with_forced_chunk(**fields: object) -> Schedule:
+    return SCHEDULE.replace(chunks=(forced(SCHEDULE.chunks[0], **fields), SCHEDULE.chunks[1]))
+
+
+def with_forced_bound(**fields: object) -> Schedule:
+    return SCHEDULE.replace(bound=forced(SCHEDULE.bound, **fields))
 
 
 def test_a_right_schedule_has_no_violation() -> None:
@@ -583,7 +600,7 @@ class TestBounds:
         [
             Bound(11, "fluid", TWO_EQUAL, (HALF, HALF), 11),
             Bound(16, "cp-sat", TWO_EQUAL, (HALF, HALF), 12),
-            Bound(16, "a third party's", TWO_FREE),
+            Bound(16, "a-third-party", TWO_FREE),
             # 12 ps less half a picosecond of rounding for each of 2 chunks in each of 2 phases.
             Bound(10, "fluid", TWO_FREE, (HALF, HALF), 10),
             # One chunk of 16 bytes takes 8 + 4 + 4 + 8 ps, half of it 12 ps; 16 chunks of a byte round down:
@@ -591,7 +608,6 @@ class TestBounds:
             Bound(12, "fluid", BoundScope(Sizing.EQUAL, 1, 2), (HALF, HALF), 12),
             Bound(0, "fluid", BoundScope(Sizing.EQUAL, 1, 16), (HALF, HALF), 0),
             Bound(12, "critical-path", TWO_EQUAL),
-            Bound(12, "cp-sat", TWO_EQUAL, (HALF, HALF)),
         ],
         ids=lambda bound: f"{bound.kind} {bound.value_ps} ps, {bound.scope}",
     )
@@ -703,32 +719,32 @@ GARBAGE: dict[str, tuple[Callable[[], Schedule], Kind]] = {
     "no instance": (lambda: SCHEDULE.replace(instance=None), Kind.INSTANCE),
     "chunks are a number": (lambda: SCHEDULE.replace(chunks=3), Kind.FORM),
     "a chunk is a number": (lambda: SCHEDULE.replace(chunks=(3, 4)), Kind.FORM),
-    "a fractional size": (lambda: with_chunk(0, size_bytes=8.0), Kind.SIZE),
+    "a fractional size": (lambda: with_forced_chunk(size_bytes=8.0), Kind.SIZE),
     "a size too long to print": (lambda: with_chunk(0, size_bytes=HUGE), Kind.SIZE),
-    "a size that is a truth value": (lambda: with_chunk(0, size_bytes=True), Kind.SIZE),
-    "an order of words": (lambda: with_chunk(0, rs_order=("dim1", 0)), Kind.ORDER),
-    "an order that is a number": (lambda: with_chunk(0, rs_order=1), Kind.ORDER),
+    "a size that is a truth value": (lambda: with_forced_chunk(size_bytes=True), Kind.SIZE),
+    "an order of words": (lambda: with_forced_chunk(rs_order=("dim1", 0)), Kind.ORDER),
+    "an order that is a number": (lambda: with_forced_chunk(rs_order=1), Kind.ORDER),
     "sequences are missing": (lambda: SCHEDULE.replace(sequences=None), Kind.FORM),
     "a sequence is missing": (lambda: SCHEDULE.replace(sequences=(DIM1, None)), Kind.SEQUENCE),
     "a slot of three": (lambda: SCHEDULE.replace(sequences=(((0, RS, 1),), DIM2)), Kind.SEQUENCE),
-    "a slot that cannot be hashed": (lambda: SCHEDULE.replace(sequences=((([], {}),), DIM2)), Kind.SEQUENCE),
+    "a slot that cannot be hashed": (lambda: forced(SCHEDULE, sequences=((([], {}),), DIM2)), Kind.SEQUENCE),
     "a phase that does not exist": (lambda: SCHEDULE.replace(sequences=(((0, "up"),), DIM2)), Kind.SEQUENCE),
     "a phase that fills a page": (lambda: SCHEDULE.replace(sequences=(((0, "rs" * 999),), DIM2)), Kind.SEQUENCE),
     "stages are a word": (lambda: SCHEDULE.replace(stages="all"), Kind.STAGES),
     "a stage without end": (lambda: SCHEDULE.replace(stages=((0, RS, 0, 0),)), Kind.STAGES),
-    "a start that is no number": (lambda: SCHEDULE.replace(stages=((0, RS, 0, float("nan"), 4),)), Kind.STAGES),
-    "a fractional makespan": (lambda: SCHEDULE.replace(makespan_ps=16.0), Kind.MAKESPAN),
+    "a start that is no number": (lambda: forced(SCHEDULE, stages=((0, RS, 0, float("nan"), 4),)), Kind.STAGES),
+    "a fractional makespan": (lambda: forced(SCHEDULE, makespan_ps=16.0), Kind.MAKESPAN),
     "an unknown status": (lambda: SCHEDULE.replace(status="good"), Kind.STATUS),
     "a bound that is a number": (lambda: SCHEDULE.replace(bound=12), Kind.BOUND),
-    "an infinite bound": (lambda: with_bound(value_ps=float("inf")), Kind.BOUND),
+    "an infinite bound": (lambda: with_forced_bound(value_ps=float("inf")), Kind.BOUND),
     "a kind that is a number": (lambda: with_bound(kind=3), Kind.BOUND),
     "a bound without scope": (lambda: with_bound(scope=None), Kind.SCOPE),
     "a scope of unknown sizing": (lambda: with_bound(scope=BoundScope("odd", 2, 2)), Kind.SCOPE),  # type: ignore[arg-type]
-    "a scope without end": (lambda: with_bound(scope=BoundScope(Sizing.EQUAL, 2, None)), Kind.SCOPE),  # type: ignore[arg-type]
+    "a scope without end": (lambda: with_forced_bound(scope=forced(TWO_EQUAL, max_chunks=None)), Kind.SCOPE),
     "floating-point weights": (lambda: with_bound(certificate=(0.5, 0.5)), Kind.CERTIFICATE),
     "too few weights": (lambda: with_bound(certificate=()), Kind.CERTIFICATE),
     "weights too long to print": (lambda: with_bound(certificate=(Fraction(1, HUGE), HALF)), Kind.CERTIFICATE),
-    "a fractional certified bound": (lambda: with_bound(certified_ps=12.0), Kind.CERTIFIED_BOUND),
+    "a fractional certified bound": (lambda: with_forced_bound(certified_ps=12.0), Kind.CERTIFIED_BOUND),
 }
 
 

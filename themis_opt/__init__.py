@@ -11,12 +11,14 @@ Everything public is importable from here and loaded when first used::
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 
+# Loaded before the command line can handle Ctrl-C: it imports nothing, not even `typing`, which has the same constant.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from themis_opt.api import SolverWarning as SolverWarning
     from themis_opt.api import lower_bound as lower_bound
     from themis_opt.api import schedule as schedule
     from themis_opt.api import solve as solve
@@ -59,7 +61,7 @@ if TYPE_CHECKING:
     from themis_opt.validation import validate as validate
 
 _HOMES = {
-    "api": ("lower_bound", "schedule", "solve"),
+    "api": ("SolverWarning", "lower_bound", "schedule", "solve"),
     "bound": ("Bound", "BoundScope", "Sizing"),
     "collective": ("Collective", "Phase"),
     "errors": (
@@ -88,6 +90,8 @@ __all__ = ["__version__", *sorted(_HOME_OF)]
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

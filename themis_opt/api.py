@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from pickle import UnpicklingError
 
 import themis_opt
 from themis_opt.bound import Bound, BoundScope, Sizing
 from themis_opt.choices import choose
 from themis_opt.chunking import make_chunking
-from themis_opt.errors import SchedulerError
+from themis_opt.errors import InputError, SchedulerError, SolverError
 from themis_opt.instance import Instance
+from themis_opt.quantities import real, shown, whole, whole_or_none
 from themis_opt.schedulers import get_scheduler
 from themis_opt.schedules import Schedule
 from themis_opt.simulator import simulate
-from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds
+from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import DEFAULT_GAP, DEFAULT_TIME_LIMIT_S, Progress, SolverParams
 from themis_opt.solving.registry import SOLVERS
@@ -24,6 +25,14 @@ from themis_opt.solving.run import run_solver
 from themis_opt.validation import check
 
 DEFAULT_SOLVER = "auto"
+
+
+class SolverWarning(UserWarning):
+    """The solver or its process failed; what is returned was found by the heuristics, or by it before that."""
+
+
+MAX_SEED = 2**31
+"""Seeds are below it: what the solvers take."""
 
 
 def schedule(instance: Instance, scheduler: str = "themis-scf", *, seed: int = 0) -> Schedule:
@@ -41,17 +50,19 @@ def schedule(instance: Instance, scheduler: str = "themis-scf", *, seed: int = 0
     Raises
     ------
     InputError
-        When there is no such scheduler.
+        When there is no such scheduler, or the seed is none.
     SchedulerError
         When the scheduler fails or brings a schedule that breaks a rule, which is a defect of it.
     """
+    _require_instance(instance)
+    seed = _checked_seed(seed)
     make = get_scheduler(scheduler)
     try:
         made = make(instance, seed=seed)
         timed = replace(made, makespan_ps=simulate(instance, made).makespan_ps, version=themis_opt.__version__)
         check(instance, timed)
-    except (EOFError, UnpicklingError, MemoryError):
-        raise  # the machine's or the compiler cache's doing, not the scheduler's
+    except MemoryError:
+        raise  # the machine's doing, not the scheduler's
     except Exception as error:
         # Another author's code may raise anything; what matters to the user is whose it is.
         raise SchedulerError(f"scheduler {scheduler!r} failed: {type(error).__name__}: {error}") from error
@@ -75,21 +86,33 @@ def lower_bound(
         For which schedules it must hold; default: exactly `instance.num_chunks` equal chunks.
     with_assignment
         Also solve the assignment MILP (seconds, in a process of its own); without it only the fluid bound, which comes
-        with a certificate, and the critical path are computed (milliseconds).
+        with a certificate, and the critical path are computed (milliseconds; seconds with ten dimensions and more).
     time_limit_s
-        Wall seconds for the assignment MILP.
+        Wall seconds for the assignment MILP, and for the fluid bound of ten dimensions and more.
 
     Raises
     ------
     InputError
-        When no bound provider is installed.
+        When no bound provider is installed, or the time limit is none.
+
+    Warns
+    -----
+    SolverWarning
+        When the assignment MILP or its process failed; the bound returned is the best of the others.
     """
+    _require_instance(instance)
+    time_limit_s = real("time_limit_s", time_limit_s)
     scope = scope or equal_chunks_scope(instance)
-    bounds = quick_bounds(instance, scope)
+    params = SolverParams(time_limit_s)
+    bounds = full_bounds(instance, scope, time_limit_s)
     if with_assignment:
-        with SolverProcess(DEFAULT_SOLVER) as process:
-            found = process.bound("assignment", instance, scope, SolverParams(time_limit_s))
-        bounds += [] if found is None else [found]
+        try:
+            with SolverProcess(DEFAULT_SOLVER) as process:
+                found = process.bound("assignment", instance, scope, params)
+        except SolverError as error:
+            warnings.warn(f"no assignment bound: {error}", SolverWarning, stacklevel=2)
+        else:
+            bounds += [] if found is None else [found]
     return best_bound(bounds)
 
 
@@ -110,8 +133,9 @@ def solve(
     """Return the best schedule found in the time limit, with its proven lower bound.
 
     Unless told otherwise the schedule has exactly `instance.num_chunks` equal chunks. It is simulated and validated,
-    and never worse than the heuristics. Its status is ``optimal`` only if its makespan equals the bound. The solver
-    runs in a process of its own and is stopped at its limit; Ctrl-C stops it too and returns the best schedule so far.
+    and never worse than the heuristics it starts from: all of them, but with many thousands of chunks only the most
+    telling. Its status is ``optimal`` only if its makespan equals the bound. The solver runs in a process of its own
+    and is stopped at its limit; Ctrl-C stops it too and returns the best schedule so far.
 
     Parameters
     ----------
@@ -143,14 +167,35 @@ def solve(
     InputError
         When there is no such solver, a parameter is out of range, or the solver cannot choose what it is asked to.
     """
+    _require_instance(instance)
     SOLVERS.require(solver)
+    time_limit_s, gap, seed = real("time_limit_s", time_limit_s), real("gap", gap), _checked_seed(seed)
+    workers = usable_processors() if num_workers is None else whole("num_workers", num_workers)
+    max_chunks = whole_or_none("max_chunks", max_chunks)
+    granularity_bytes = whole_or_none("granularity_bytes", granularity_bytes)
+    min_chunk_bytes = whole_or_none("min_chunk_bytes", min_chunk_bytes)
     sizing = choose(Sizing, sizes, "sizes")
     chunking = make_chunking(instance, sizing, max_chunks, granularity_bytes, min_chunk_bytes)
-    params = SolverParams(time_limit_s, num_workers or usable_processors(), seed, chunking=chunking, gap=gap)
+    params = SolverParams(time_limit_s, workers, seed, chunking=chunking, gap=gap)
     if on_progress is not None:
         params = replace(params, on_progress=on_progress)
     with SolverProcess(solver) as process:
-        return run_solver(instance, process, solver, params).schedule
+        outcome = run_solver(instance, process, solver, params)
+    if outcome.has_failed:
+        warnings.warn(outcome.note, SolverWarning, stacklevel=2)
+    return outcome.schedule
+
+
+def _require_instance(instance: object) -> None:
+    if not isinstance(instance, Instance):
+        raise InputError(f"instance is {shown(instance)}; it must be an Instance, such as load_instance gives")
+
+
+def _checked_seed(seed: object) -> int:
+    number = whole("seed", seed)
+    if not 0 <= number < MAX_SEED:
+        raise InputError(f"seed is {shown(number)}; allowed are 0 to {MAX_SEED - 1}")
+    return number
 
 
 def usable_processors() -> int:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from themis_opt.quantities import whole, whole_or_none
+
 
 class Sizing(StrEnum):
     """Whether chunk sizes are fixed to be equal (to the byte) or are chosen freely."""
@@ -38,6 +40,10 @@ class BoundScope:
     min_chunks: int
     max_chunks: int
 
+    def __post_init__(self) -> None:
+        for field in ("min_chunks", "max_chunks"):
+            object.__setattr__(self, field, whole(f"bound_scope.{field}", getattr(self, field)))
+
     def __str__(self) -> str:
         count = str(self.min_chunks)
         if self.max_chunks != self.min_chunks:
@@ -55,14 +61,19 @@ class Bound:
     value_ps
         The bound in integer picoseconds.
     kind
-        What proves it (`BoundKind`, or a third-party solver's own word).
+        What proves it: one of `BoundKind`, or a third-party solver's own word (letters, digits and ``. _ + -``).
     scope
         For which schedules it holds.
     certificate
         One weight per network dimension, non-negative, adding up to 1 (zero where a dimension is not involved);
         ``None`` when there is none.
     certified_ps
-        What the certificate alone proves (`themis_opt.certificate`); at most `value_ps`.
+        What the certificate alone proves (`themis_opt.certificate`), at most `value_ps`; stands beside a certificate.
+
+    Raises
+    ------
+    InputError
+        When a time is no whole number. Whether it is true is the validator's matter.
     """
 
     value_ps: int
@@ -70,3 +81,12 @@ class Bound:
     scope: BoundScope
     certificate: tuple[Fraction, ...] | None = None
     certified_ps: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value_ps", whole("bound_ps", self.value_ps))
+        object.__setattr__(self, "certified_ps", whole_or_none("certified_bound_ps", self.certified_ps))
+
+    @property
+    def is_taken_on_trust(self) -> bool:
+        """Whether it rests on a solver's word: nobody can prove a bound of its kind again without one."""
+        return self.kind not in (BoundKind.FLUID, BoundKind.CRITICAL_PATH)

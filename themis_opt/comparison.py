@@ -12,9 +12,10 @@ from themis_opt.api import schedule as make_schedule
 from themis_opt.bound import Bound, BoundScope
 from themis_opt.chunking import ChunkingChoice
 from themis_opt.instance import Instance
+from themis_opt.schedulers import get_scheduler
 from themis_opt.schedules import Schedule, Status
 from themis_opt.simulator import Timeline, simulate
-from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds, scope_of
+from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds, scope_of
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.run import Outcome, run_solver
@@ -79,8 +80,10 @@ class Row:
 
     @property
     def speedup(self) -> float:
-        """The baseline's makespan over this one's."""
-        return self.baseline_ps / self.makespan_ps if self.makespan_ps else 1.0
+        """The baseline's makespan over this one's; 1 where both are 0."""
+        if self.makespan_ps == self.baseline_ps:
+            return 1.0
+        return self.baseline_ps / self.makespan_ps if self.makespan_ps else float("inf")
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -192,12 +195,14 @@ def _run(
     outcomes: Mapping[str, Outcome],
 ) -> Run:
     scope = equal_chunks_scope(instance)
-    bounds = {scope: best_bound(quick_bounds(instance, scope))}
+    # Beside a solver the time limit is its own; without one there is time to wait for the best bound.
+    known = quick_bounds(instance, scope) if outcomes else full_bounds(instance, scope, params.time_limit_s)
+    bounds = {scope: best_bound(known)}
     for outcome in outcomes.values():
         bound = outcome.schedule.bound
         if bound is not None:
             bounds[bound.scope] = best_bound([bound, bounds.get(bound.scope, bound)])
-    baseline_ps = make_schedule(instance, "baseline").makespan_ps or 0
+    baseline_ps = _baseline_ps(instance)
     rows = []
     for name in schedulers:
         started = time.perf_counter()
@@ -212,6 +217,11 @@ def _run(
         rows.append(Row(name, outcome.schedule, baseline_ps, outcome.wall_s, outcome.note, outcome.bound_any))
     interruptions = [outcome.interruption for outcome in outcomes.values() if outcome.interruption is not None]
     return Run(instance, bounds[scope], tuple(rows), interruptions[0] if interruptions else None)
+
+
+def _baseline_ps(instance: Instance) -> int:
+    """Return the baseline's makespan, which every speedup refers to; the schedule itself is shown to nobody."""
+    return simulate(instance, get_scheduler("baseline")(instance)).makespan_ps
 
 
 def _claim_note(own: Schedule, judged: Schedule) -> str:

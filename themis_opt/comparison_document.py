@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from math import isinf
 from typing import Any
 
 import themis_opt
@@ -72,13 +73,18 @@ def _result(row: Row) -> dict[str, Any]:
         "bw_utilization": metrics.bw_utilization(instance, row.makespan_ps),
         "algbw_Bps": metrics.algbw_Bps(instance, row.makespan_ps),
         "busbw_Bps": metrics.busbw_Bps(instance, row.makespan_ps),
-        "speedup": row.speedup,
-        "gap": row.gap if row.gap != float("inf") else None,
+        "speedup": _finite(row.speedup),
+        "gap": _finite(row.gap),
         **({"bound_any_ps": row.bound_any.value_ps, "gap_any": row.gap_any} if row.bound_any is not None else {}),
         "wall_s": round(row.wall_s, 6),
         "per_dimension": dimension_figures(row),
         **({"note": row.note} if row.note else {}),
     }
+
+
+def _finite(value: float) -> float | None:
+    """Return a number that JSON has: infinity is ``null``."""
+    return None if isinf(value) else value
 
 
 def _versions() -> dict[str, str]:

@@ -11,6 +11,7 @@ from themis_opt.choices import choose
 from themis_opt.collective import Collective, Phase
 from themis_opt.errors import InputError
 from themis_opt.network import Network
+from themis_opt.quantities import MAX_MAGNITUDE, shown, whole, whole_or_none, wholes
 
 MAX_CHUNKS = 65_536
 """More chunks than anybody launches; a limit that turns a slip of the keyboard into a message."""
@@ -34,6 +35,13 @@ class Known:
     makespan_ps: int | None = None
     bound_ps: int | None = None
     proved_by: str = ""
+
+    def __post_init__(self) -> None:
+        for field in ("makespan_ps", "bound_ps"):
+            time_ps = whole_or_none(f"known.{field}", getattr(self, field))
+            object.__setattr__(self, field, time_ps)
+            if time_ps is not None and not 0 <= time_ps < MAX_MAGNITUDE:
+                raise InputError(f"known.{field} is {shown(time_ps)}; a time is at least 0 ps, and below 10^60 ps")
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class Instance:
     Raises
     ------
     InputError
-        When a value is out of range or the instance has nothing to communicate.
+        When a value is out of range, no whole number where one is meant, or the instance has nothing to communicate.
     """
 
     network: Network
@@ -76,21 +84,32 @@ class Instance:
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
+        if not isinstance(self.network, Network):
+            raise InputError(f"network is {shown(self.network)}; it must be a Network, such as load_network gives")
+        if self.known is not None and not isinstance(self.known, Known):
+            raise InputError(f"known is {shown(self.known)}; it must be a Known or None")
         set_field(self, "collective", choose(Collective, self.collective, "collective"))
         set_field(self, "occupancy", choose(Occupancy, self.occupancy, "occupancy"))
-        if self.size_bytes < 1:
-            raise InputError(f"size is {self.size_bytes} bytes; a collective moves at least one byte")
-        if self.chunk_overhead_ps < 0:
-            raise InputError(f"chunk_overhead is {self.chunk_overhead_ps} ps; it must not be negative")
+        set_field(self, "size_bytes", whole("size_bytes", self.size_bytes))
+        set_field(self, "num_chunks", whole("num_chunks", self.num_chunks))
+        set_field(self, "chunk_overhead_ps", whole("chunk_overhead_ps", self.chunk_overhead_ps))
+        if not 1 <= self.size_bytes < MAX_MAGNITUDE:
+            raise InputError(
+                f"size is {shown(self.size_bytes)} bytes; a collective moves at least one byte, and below 10^60"
+            )
+        if not 0 <= self.chunk_overhead_ps < MAX_MAGNITUDE:
+            raise InputError(
+                f"chunk_overhead is {shown(self.chunk_overhead_ps)} ps; it must not be negative, and below 10^60 ps"
+            )
         if not 1 <= self.num_chunks <= MAX_CHUNKS:
-            raise InputError(f"chunks is {self.num_chunks}; allowed are 1 to {MAX_CHUNKS}")
+            raise InputError(f"chunks is {shown(self.num_chunks)}; allowed are 1 to {MAX_CHUNKS}")
         if self.num_chunks > self.size_bytes:
             raise InputError(
                 f"chunks is {self.num_chunks}, but the size is only {self.size_bytes} bytes; "
                 "every chunk needs at least one byte"
             )
         if self.dimensions is not None:
-            set_field(self, "dimensions", self._checked_subset(tuple(self.dimensions)))
+            set_field(self, "dimensions", self._checked_subset(wholes("dimensions", self.dimensions)))
         if not self.involved:
             raise InputError(
                 f"network {self.network.name!r} has no involved dimension with more than one NPU; "
@@ -102,7 +121,8 @@ class Instance:
         for k in subset:
             if not 0 <= k < allowed:
                 raise InputError(
-                    f"dimensions names index {k}, but network {self.network.name!r} has indices 0 to {allowed - 1}"
+                    f"dimensions names index {shown(k)}, but network {self.network.name!r} "
+                    f"has indices 0 to {allowed - 1}"
                 )
         if len(set(subset)) != len(subset):
             raise InputError(f"dimensions is {list(subset)}; each index may stand in it once")

@@ -5,6 +5,15 @@ The command line's signal handler asks here; in a library nobody does, and `hold
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+POLL_S = 0.2
+"""How often a thread that waits for a long call lets a signal through, where waiting itself does not."""
+
 FORCE_AFTER = 3
 """So many signals end the program whatever it is doing."""
 
@@ -52,3 +61,36 @@ class Interruption:
 
 INTERRUPTION = Interruption()
 """The one of this process."""
+
+
+def interruptibly(work: Callable[[], Result]) -> Result:
+    """Return what `work` returns; a signal interrupts it even in a long call that runs no Python.
+
+    Python handles signals in the main thread between two of its own instructions, so a second in compiled code is a
+    second without Ctrl-C. Here the main thread waits while another works. If a signal makes it stop waiting, that one
+    goes on until its call is over or the program ends, and what it finds is dropped. The call has to release the
+    interpreter's lock.
+
+    Raises
+    ------
+    BaseException
+        Whatever `work` raises, or the signal's exception.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    outcome: list[Result] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(POLL_S)
+    if errors:
+        raise errors[0]
+    return outcome[0]

@@ -57,7 +57,9 @@ def busbw_Bps(instance: Instance, makespan_ps: int) -> float:
 
 
 def geometric_mean(values: Iterable[float]) -> float:
-    """Return the geometric mean of values that are not negative (the mean of speedups); 0 if one of them is.
+    """Return the geometric mean of values that are not negative (the mean of speedups); 0 if one of them is 0.
+
+    An infinite value makes it infinite, unless another one is 0.
 
     Raises
     ------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -9,9 +10,12 @@ from math import prod
 
 from themis_opt.choices import choose
 from themis_opt.errors import InputError
+from themis_opt.quantities import exact, shown, whole, whole_or_none
 
 MAX_DIMENSIONS = 12
 """The order lattice has ``2^D`` vertices; past twelve dimensions exact certificates stop being cheap."""
+MAX_SIZE = 10**9
+"""More NPUs in a group than anybody joins; a limit that turns a slip of the keyboard into a message."""
 
 
 class Topology(StrEnum):
@@ -86,7 +90,7 @@ class Dimension:
     Raises
     ------
     InputError
-        When a value is out of its range.
+        When a value is out of its range, or no number where one is meant.
     """
 
     topology: Topology
@@ -103,18 +107,22 @@ class Dimension:
         set_field(self, "topology", choose(Topology, self.topology, "topology"))
         chosen = self.algorithm or DEFAULT_ALGORITHM[self.topology]
         set_field(self, "algorithm", choose(Algorithm, chosen, "algorithm"))
-        set_field(self, "bandwidth_Bps", Fraction(self.bandwidth_Bps))
-        set_field(self, "latency_ps", Fraction(self.latency_ps))
+        set_field(self, "size", whole("size", self.size))
+        set_field(self, "links", whole_or_none("links", self.links))
+        if not 1 <= self.size <= MAX_SIZE:
+            raise InputError(f"size is {shown(self.size)}; a dimension joins at least 1 NPU and at most {MAX_SIZE}")
+        if self.links is not None and not 1 <= self.links <= MAX_SIZE:
+            raise InputError(f"links is {shown(self.links)}; an NPU has at least 1 link and at most {MAX_SIZE}")
+        set_field(self, "bandwidth_Bps", exact("bandwidth", self.bandwidth_Bps))
+        set_field(self, "latency_ps", exact("latency", self.latency_ps))
         if self.reduction_bandwidth_Bps is not None:
-            set_field(self, "reduction_bandwidth_Bps", Fraction(self.reduction_bandwidth_Bps))
-        if not isinstance(self.size, int) or self.size < 1:
-            raise InputError(f"size is {self.size!r}; a dimension joins a whole number of NPUs, at least 1")
+            set_field(self, "reduction_bandwidth_Bps", exact("reduction_bandwidth", self.reduction_bandwidth_Bps))
+        if not isinstance(self.note, str):
+            raise InputError(f"note is {shown(self.note)}; it must be a text")
         if self.bandwidth_Bps <= 0:
             raise InputError(f"bandwidth is {float(self.bandwidth_Bps):g} B/s; it must be above zero")
         if self.latency_ps < 0:
             raise InputError(f"latency is {float(self.latency_ps):g} ps; it must not be negative")
-        if self.links is not None and self.links < 1:
-            raise InputError(f"links is {self.links}; an NPU has at least one link")
         if self.reduction_bandwidth_Bps is not None and self.reduction_bandwidth_Bps <= 0:
             raise InputError("reduction_bandwidth must be above zero; leave it out when reduction is free")
         self.num_steps()
@@ -141,7 +149,14 @@ class Network:
     note: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dimensions", tuple(self.dimensions))
+        given: object = self.dimensions
+        dimensions = tuple(given) if isinstance(given, Iterable) else (given,)
+        if not all(isinstance(entry, Dimension) for entry in dimensions):
+            raise InputError(f"dimensions is {shown(given)}; it must be a sequence of Dimension")
+        object.__setattr__(self, "dimensions", dimensions)
+        for field in ("name", "source", "note"):
+            if not isinstance(getattr(self, field), str):
+                raise InputError(f"{field} is {shown(getattr(self, field))}; it must be a text")
         if not self.name or not self.name.isprintable():
             raise InputError(f"name is {self.name!r}; a network needs a name of printable characters")
         if not 1 <= len(self.dimensions) <= MAX_DIMENSIONS:

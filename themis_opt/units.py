@@ -9,11 +9,13 @@ field (Gb/s, GB/s and GiB/s).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from math import floor, log10
 
 from themis_opt.choices import did_you_mean
 from themis_opt.errors import InputError
+from themis_opt.quantities import MAX_MAGNITUDE
 
 PS_PER_S = 10**12
 
@@ -36,9 +38,12 @@ BANDWIDTH_UNITS: Mapping[str, Fraction] = {
 }
 
 _QUANTITY = re.compile(r"\s*(?P<number>\d+/\d+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)\s*(?P<unit>[^\s\d.][^\s]*)?\s*")
-_MAX_LENGTH = 4000
+MAX_LENGTH = 4000
+"""Of the text of a quantity; what `exact_text` makes of a quantity that `quantities.exact` takes is shorter."""
 _SHOWN = 80
 _MAX_EXPONENT = 30
+_MAX_PLACES = 6
+"""Of a value beside much larger ones in a column."""
 
 
 def parse_time(text: str) -> Fraction:
@@ -78,32 +83,38 @@ def parse_size(text: str) -> int:
 
 
 def _parse(text: str, what: str, units: Mapping[str, Fraction], example: str) -> Fraction:
-    match = _QUANTITY.fullmatch(text) if len(text) <= _MAX_LENGTH else None
+    shown = repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
+    match = _QUANTITY.fullmatch(text) if len(text) <= MAX_LENGTH else None
     allowed = " ".join(units)
     if match is None:
-        shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
-        raise InputError(f"{shown!r} is not {what}; write a number and a unit, such as {example!r} ({allowed})")
+        raise InputError(f"{shown} is not {what}; write a number and a unit, such as {example!r} ({allowed})")
     if match["unit"] is None:
-        raise InputError(f"{text!r} has no unit; write {what} with one of: {allowed} (such as {example!r})")
+        raise InputError(f"{shown} has no unit; write {what} with one of: {allowed} (such as {example!r})")
     factor = units.get(match["unit"])
     if factor is None:
         hint = did_you_mean(match["unit"], units)
-        raise InputError(f"{text!r}: unknown unit {match['unit']!r} for {what}; use one of: {allowed}{hint}")
-    return _number(match["number"], text) * factor
+        unknown = repr(match["unit"][:_SHOWN])
+        raise InputError(f"{shown}: unknown unit {unknown} for {what}; use one of: {allowed}{hint}")
+    quantity = _number(match["number"], shown) * factor
+    if quantity >= MAX_MAGNITUDE:
+        raise InputError(f"{shown} is beyond every quantity of this field; did a digit or a unit slip in?")
+    return quantity
 
 
-def _number(digits: str, text: str) -> Fraction:
+def _number(digits: str, shown: str) -> Fraction:
     exponent = re.search(r"[eE]([+-]?\d+)$", digits)
     if exponent is not None and abs(int(exponent[1])) > _MAX_EXPONENT:
-        raise InputError(f"{text!r}: the exponent is beyond {_MAX_EXPONENT}; write the number with another unit")
+        raise InputError(f"{shown}: the exponent is beyond {_MAX_EXPONENT}; write the number with another unit")
     try:
         return Fraction(digits)
     except ZeroDivisionError:
-        raise InputError(f"{text!r} divides by zero") from None
+        raise InputError(f"{shown} divides by zero") from None
 
 
 def exact_text(value: Fraction, unit: str) -> str:
-    """Return the shortest text in this unit that reads back as exactly `value` (in that unit).
+    """Return a text in this unit that reads back as exactly `value` (in that unit).
+
+    It is a decimal where there is one with fewer decimals than the fraction has characters, else a fraction.
 
     >>> exact_text(Fraction(3, 2), "ns"), exact_text(Fraction(1, 3), "B/s")
     ('1.5 ns', '1/3 B/s')
@@ -116,9 +127,10 @@ def exact_text(value: Fraction, unit: str) -> str:
     while denominator % 5 == 0:
         denominator //= 5
         fives += 1
-    if denominator != 1:
-        return f"{value.numerator}/{value.denominator} {unit}"
+    ratio = f"{value.numerator}/{value.denominator} {unit}"
     places = max(twos, fives)
+    if denominator != 1 or places > len(ratio):
+        return ratio
     scaled = str(value.numerator * 10**places // value.denominator).rjust(places + 1, "0")
     return f"{scaled[:-places]}.{scaled[-places:]} {unit}" if places else f"{scaled} {unit}"
 
@@ -149,6 +161,58 @@ def format_bandwidth(bandwidth_Bps: float | Fraction) -> str:
         if bandwidth_Bps >= scale:
             return f"{float(bandwidth_Bps / scale):.5g} {unit}"
     return f"{float(bandwidth_Bps):.5g} B/s"
+
+
+def time_column(times_ps: Sequence[float | Fraction], *, trim: bool = False) -> list[str]:
+    """Return times for people in one unit, the largest one's, so that a column can be read downwards.
+
+    With `trim` they have no more decimals than the longest one needs: for figures that were given, not measured.
+
+    >>> time_column([1_086_700_000, 816_500_000, 0])
+    ['1.0867 ms', '0.8165 ms', '0 ms']
+    """
+    units = (("s", 10**12), ("ms", 10**9), ("us", 10**6), ("ns", 10**3), ("ps", 1))
+    return _column(times_ps, units, format_time, trim)
+
+
+def size_column(sizes_bytes: Sequence[float | Fraction]) -> list[str]:
+    """Return sizes for people in one decimal unit, the largest one's."""
+    return _column(sizes_bytes, _decimal_units("B"), format_size, True)
+
+
+def bandwidth_column(bandwidths_Bps: Sequence[float | Fraction]) -> list[str]:
+    """Return bandwidths for people in one decimal unit of bytes per second, the largest one's."""
+    return _column(bandwidths_Bps, _decimal_units("B/s"), format_bandwidth, True)
+
+
+def _decimal_units(base: str) -> list[tuple[str, int]]:
+    return [(f"{prefix}{base}", 1000**power) for power, prefix in ((4, "T"), (3, "G"), (2, "M"), (1, "K"), (0, ""))]
+
+
+def _column(
+    values: Sequence[float | Fraction],
+    units: Sequence[tuple[str, int]],
+    alone: Callable[[float | Fraction], str],
+    trim: bool,
+) -> list[str]:
+    """Return all values in the largest one's unit, with the decimals that the smallest one needs.
+
+    Next to something a million times larger a value would have no digits left: it keeps a unit of its own.
+    """
+    largest = max(values, default=0)
+    unit, scale = next(((unit, scale) for unit, scale in units if largest >= scale), units[-1])
+    numbers = [float(Fraction(value) / scale) for value in values]
+    whole = all(number == int(number) for number in numbers)
+    needed = [3 - floor(log10(number)) for number in numbers if number]
+    places = 0 if whole else min(max([*needed, 0]), _MAX_PLACES)
+    lost = {number for number in numbers if 0 < number < 10.0 ** (1 - _MAX_PLACES)}
+    shown = [number for number in numbers if number not in lost]
+    while trim and places and all(f"{number:.{places}f}".endswith("0") for number in shown):
+        places -= 1
+    return [
+        alone(value) if number in lost else f"{number:.{places}f} {unit}" if number else f"0 {unit}"
+        for value, number in zip(values, numbers, strict=True)
+    ]
 
 
 def _digits(value: float) -> str:

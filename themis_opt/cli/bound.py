@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from themis_opt.cli.options import instance_options, overrides_from, read_instance, solver_options
+
+if TYPE_CHECKING:
+    from themis_opt.bound import Bound, BoundScope
+    from themis_opt.instance import Instance
+    from themis_opt.solving.protocol import SolverParams
 
 
 @click.command("bound")
@@ -25,33 +30,34 @@ def command(
     """
     from themis_opt.api import usable_processors
     from themis_opt.cli.tables import console, describe_bound, title
-    from themis_opt.formats.atomic import check_writable, write_text
-    from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds
+    from themis_opt.formats.atomic import check_outputs, write_text
+    from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds
     from themis_opt.solving.messages import bound_message
-    from themis_opt.solving.process import SolverProcess
     from themis_opt.solving.protocol import SolverParams
-    from themis_opt.solving.registry import BOUNDS, SOLVERS
+    from themis_opt.solving.registry import SOLVERS
 
-    if json_path is not None:
-        check_writable(json_path)
+    check_outputs((json_path,), (instance,))
     problem = read_instance(instance, overrides_from(options))
     scope = equal_chunks_scope(problem)
-    bounds = quick_bounds(problem, scope)
-    if solver != "none":
+    params = SolverParams(time_limit, workers or usable_processors(), seed)
+    notes: list[str] = []
+    if solver == "none":
+        bounds = full_bounds(problem, scope, time_limit)
+    else:
         SOLVERS.require(solver)
-        with SolverProcess(solver) as process:
-            params = SolverParams(time_limit, workers or usable_processors(), seed)
-            for name in BOUNDS.names():
-                found = None if name == "fluid" else process.bound(name, problem, scope, params)
-                bounds += [] if found is None else [found]
+        bounds, notes = _with_solver_bounds(quick_bounds(problem, scope), problem, scope, solver, params)
     best = best_bound(bounds)
     if json_path is not None:
         document = {
             "format": "themis-opt/bounds/1",
             "best": bound_message(best),
             "bounds": [bound_message(bound) for bound in bounds],
+            "notes": notes,
         }
         write_text(json_path, json.dumps(document, indent=1) + "\n")
+    for note in notes:
+        # It may quote what another author's process printed: text, and no commands to the terminal.
+        click.echo("note: " + "".join(character for character in note if character.isprintable()), err=True)
     if json_path == "-":
         return
     out = console()
@@ -62,3 +68,35 @@ def command(
     if best.certificate is not None:
         weights = ", ".join(f"dim{k + 1} {weight}" for k, weight in enumerate(best.certificate))
         out.print(f"certificate: {weights} proves {best.certified_ps} ps", soft_wrap=True)
+
+
+def _with_solver_bounds(
+    bounds: list[Bound], problem: Instance, scope: BoundScope, solver: str, params: SolverParams
+) -> tuple[list[Bound], list[str]]:
+    """Return the quick bounds and those that take a solver's process, and why any are missing.
+
+    Whatever happens to that process, the bounds known before are worth showing.
+    """
+    from themis_opt.bound import BoundKind
+    from themis_opt.errors import SolverError
+    from themis_opt.solving.bounds import has_quick_fluid_bound, with_fluid
+    from themis_opt.solving.process import SolverProcess
+    from themis_opt.solving.registry import BOUNDS
+
+    notes = []
+    with SolverProcess(solver) as process:
+        for name in BOUNDS.names():
+            if name == "fluid" and has_quick_fluid_bound(problem):
+                continue
+            try:
+                found = process.bound(name, problem, scope, params)
+            except SolverError as error:
+                notes.append(f"no {name} bound: {error}")
+                continue
+            if found is None:
+                notes.append(f"no {name} bound in time")
+            elif found.kind == BoundKind.FLUID:
+                bounds = with_fluid(bounds, found)
+            else:
+                bounds = [*bounds, found]
+    return bounds, notes

@@ -21,7 +21,7 @@ from themis_opt.cli.options import (
     read_argument,
     solver_options,
 )
-from themis_opt.errors import InputError
+from themis_opt.errors import InputError, InvalidScheduleError
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule
 
@@ -63,17 +63,17 @@ def command(
     from themis_opt.formats.atomic import check_outputs, write_text
     from themis_opt.schedulers.registry import SCHEDULERS
     from themis_opt.solving.protocol import SolverParams
-    from themis_opt.solving.registry import SOLVERS
 
     names = [name.strip() for name in schedulers.split(",")]
     if schedulers == "all":
         names = [*SCHEDULERS.names(), THEMIS_BEST]
     for name in names:
         if name != THEMIS_BEST:
-            SCHEDULERS.require(name)
+            try:
+                SCHEDULERS.require(name)
+            except InputError as error:
+                raise error.at("--schedulers") from None
     chosen = None if solver == "none" else solver
-    if chosen is not None:
-        SOLVERS.require(chosen)
     check_outputs((json_path,), instances)
     overrides = overrides_from(options)
     choices = _rows(chosen, choice_from(options, overrides))
@@ -148,14 +148,17 @@ def _rows(solver: str | None, choice: ChunkingChoice | None) -> dict[str, Chunki
 def _read(arguments: tuple[str, ...], overrides: Overrides) -> tuple[list[Instance], dict[str, Schedule]]:
     """Return the instances, and the schedules by the name of their row, checked to be true and to belong to one."""
     from themis_opt.comparison import same_problem
-    from themis_opt.validation import check
+    from themis_opt.validation import validate
 
     problems: list[Instance] = []
     own: dict[str, Schedule] = {}
     for name in arguments:
         thing = read_argument(name)
         if isinstance(thing, Schedule):
-            check(thing.instance, thing)
+            violations = validate(thing.instance, thing)
+            if violations:
+                named = [replace(violation, message=f"{name}: {violation}") for violation in violations]
+                raise InvalidScheduleError(named)
             own[name] = thing
         else:
             problems.extend(overrides.apply(thing))

@@ -12,14 +12,23 @@ from themis_opt.cli.options import instance_options, overrides_from, read_instan
 @click.command("describe")
 @click.argument("instance", metavar="INSTANCE")
 @instance_options
-def command(instance: str, **options: Any) -> None:
+@click.option("--json", "json_path", metavar="FILE|-", help="Write everything as JSON.")
+def command(instance: str, json_path: str | None, **options: Any) -> None:
     """Show every quantity of INSTANCE after conversion, and the formula of one stage with numbers in it."""
     from themis_opt import metrics
     from themis_opt.cli.tables import console, make_table, title
     from themis_opt.cost import CostModel
-    from themis_opt.units import format_bandwidth, format_size, format_time
+    from themis_opt.formats.atomic import check_outputs, write_text
+    from themis_opt.units import bandwidth_column, format_bandwidth, format_size, format_time, time_column
 
+    check_outputs((json_path,), (instance,))
     problem = read_instance(instance, overrides_from(options))
+    if json_path is not None:
+        from themis_opt.description_document import description_text
+
+        write_text(json_path, description_text(problem))
+    if json_path == "-":
+        return
     network = problem.network
     out = console()
     out.print(title(problem), style="bold", soft_wrap=True)
@@ -39,6 +48,8 @@ def command(instance: str, **options: Any) -> None:
             ("latency", "right"),
         ]
     )
+    bandwidths = bandwidth_column([dimension.bandwidth_Bps for dimension in network.dimensions])
+    latencies = time_column([dimension.latency_ps for dimension in network.dimensions], trim=True)
     for k, dimension in enumerate(network.dimensions):
         table.add_row(
             f"dim{k + 1}",
@@ -46,8 +57,8 @@ def command(instance: str, **options: Any) -> None:
             str(dimension.size),
             str(dimension.algorithm),
             str(dimension.num_steps()),
-            format_bandwidth(dimension.bandwidth_Bps),
-            format_time(dimension.latency_ps),
+            bandwidths[k],
+            latencies[k],
         )
     out.print(table)
     for k, dimension in enumerate(network.dimensions):

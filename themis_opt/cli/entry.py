@@ -9,9 +9,20 @@ def main() -> None:
     """Run the command line and exit with its code."""
     try:
         from themis_opt.cli.main import run
+        from themis_opt.memory import collect_garbage_rarely
 
+        collect_garbage_rarely()
         code = run()
     except KeyboardInterrupt:
         print("error: stopped before there was a result", file=sys.stderr)
         code = 130
+    _ignore_signals()
     sys.exit(code)
+
+
+def _ignore_signals() -> None:
+    """Let no signal change the exit code while the interpreter winds up: all is said and saved."""
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)

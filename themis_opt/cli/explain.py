@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,27 +32,29 @@ def command(argument: str, json_path: str | None, **options: Any) -> None:
     dimensions that make the bound. Of an instance: which dimensions are over-, just or under-provisioned for the
     baseline order, and what 1 GB/s more on each is worth to the best schedule.
     """
-    from themis_opt.errors import InputError
+    from themis_opt.errors import DeadlockError, InputError
     from themis_opt.explaining import explain_instance, explain_schedule
     from themis_opt.explaining.documents import instance_account_document, schedule_account_document
-    from themis_opt.formats.atomic import check_writable, write_text
+    from themis_opt.formats.atomic import check_outputs, write_text
     from themis_opt.schedules import Schedule
 
     overrides = overrides_from(options)
     require_fixed_count(overrides)
-    if json_path is not None:
-        check_writable(json_path)
+    check_outputs((json_path,), (argument,))
     thing = read_argument(argument)
     if isinstance(thing, Schedule):
         if overrides != type(overrides)():
             raise InputError(f"{argument}: is a schedule; the options of an instance do not apply to it")
-        account = explain_schedule(thing)
+        try:
+            account = explain_schedule(thing)
+        except InputError as error:
+            raise error.at(argument) from None
+        except DeadlockError as error:
+            error.args = (f"{argument}: {error}",)
+            raise
         document = {"format": "themis-opt/explained-schedule/1", **schedule_account_document(account)}
     else:
-        instances = overrides.apply(thing)
-        if len(instances) != 1:
-            raise InputError(f"the options make {len(instances)} instances of {argument}; explain takes one")
-        account_of_instance = explain_instance(instances[0])
+        account_of_instance = explain_instance(overrides.apply_to_one(thing, argument))
         document = {"format": "themis-opt/explained-instance/1", **instance_account_document(account_of_instance)}
     if json_path is not None:
         write_text(json_path, json.dumps(document, indent=1) + "\n")
@@ -127,7 +130,7 @@ def _leg_text(leg: Leg) -> str:
 
 def _print_idle(out: Console, idle: tuple[Idleness, ...]) -> None:
     from themis_opt.cli.tables import make_table
-    from themis_opt.units import format_time
+    from themis_opt.units import time_column
 
     table = make_table(
         [
@@ -138,14 +141,10 @@ def _print_idle(out: Console, idle: tuple[Idleness, ...]) -> None:
             ("drained", "right"),
         ]
     )
-    for entry in idle:
-        table.add_row(
-            f"dim{entry.dimension + 1}",
-            format_time(entry.total_ps),
-            format_time(entry.start_up_ps),
-            format_time(entry.between_ps),
-            format_time(entry.drained_ps),
-        )
+    rows = [(entry.total_ps, entry.start_up_ps, entry.between_ps, entry.drained_ps) for entry in idle]
+    times = iter(time_column([time_ps for row in rows for time_ps in row]))
+    for entry, row in zip(idle, rows, strict=True):
+        table.add_row(f"dim{entry.dimension + 1}", *islice(times, len(row)))
     out.print(table)
     for entry in idle:
         for line in _wait_lines(entry):
@@ -171,7 +170,7 @@ def _wait_lines(entry: Idleness) -> list[str]:
 def _print_instance(out: Console, account: InstanceAccount) -> None:
     from themis_opt import metrics
     from themis_opt.cli.tables import make_table, title
-    from themis_opt.units import format_bandwidth, format_time
+    from themis_opt.units import bandwidth_column, format_time, time_column
 
     instance = account.instance
     out.print(title(instance), style="bold", soft_wrap=True)
@@ -186,15 +185,13 @@ def _print_instance(out: Console, account: InstanceAccount) -> None:
             ("+1 GB/s gains", "right"),
         ]
     )
-    for provision in account.provisions:
-        table.add_row(
-            f"dim{provision.dimension + 1}",
-            format_bandwidth(provision.bandwidth_Bps),
-            format_bandwidth(provision.needed_Bps),
-            f"{float(provision.ratio):.4g}",
-            str(provision.supply),
-            format_time(account.values_ps[provision.dimension]),
-        )
+    provisions = account.provisions
+    bandwidths = bandwidth_column([provision.bandwidth_Bps for provision in provisions])
+    needs = bandwidth_column([provision.needed_Bps for provision in provisions])
+    values = time_column([account.values_ps[provision.dimension] for provision in provisions])
+    for provision, bandwidth, needed, value in zip(provisions, bandwidths, needs, values, strict=True):
+        ratio = f"{float(provision.ratio):.4g}"
+        table.add_row(f"dim{provision.dimension + 1}", bandwidth, needed, ratio, str(provision.supply), value)
     out.print(table)
     use = metrics.bw_utilization(instance, account.fluid.value_ps)
     out.print(

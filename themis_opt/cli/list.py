@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
@@ -12,53 +13,83 @@ from themis_opt.plugins import Registry
 
 @click.command("list")
 @click.argument("what", type=click.Choice(["networks", "instances", "schedulers", "solvers"]))
-def command(what: str) -> None:
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the list as JSON.")
+def command(what: str, json_path: str | None) -> None:
     """List what there is, with one line on each."""
     from themis_opt.cli.tables import console, make_table
+    from themis_opt.formats.atomic import check_outputs, write_text
 
-    rows = {"networks": _networks, "instances": _instances, "schedulers": _schedulers, "solvers": _solvers}[what]()
+    check_outputs((json_path,))
+    entries = {"networks": _networks, "instances": _instances, "schedulers": _schedulers, "solvers": _solvers}[what]()
+    if json_path is not None:
+        document = {"format": "themis-opt/list/1", "what": what, "entries": entries}
+        write_text(json_path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    if json_path == "-":
+        return
     table = make_table([("name", "left"), ("what it is", "left")])
     table.columns[1].no_wrap = False
-    for name, text in rows:
-        table.add_row(name, text)
+    for entry in entries:
+        table.add_row(entry["name"], entry["summary"])
     console(None).print(table)
 
 
-def _networks() -> list[tuple[str, str]]:
+def _networks() -> list[dict[str, Any]]:
     from themis_opt.formats.network_file import load_network
     from themis_opt.formats.shipped import shipped_networks
 
-    rows = []
+    entries = []
     for name in shipped_networks():
         network = load_network(name)
         shape = " x ".join(f"{d.topology} {d.size}" for d in network.dimensions)
-        rows.append((name, f"{network.num_npus} NPUs: {shape}"))
-    return rows
+        entries.append(
+            {
+                "name": name,
+                "summary": f"{network.num_npus} NPUs: {shape}",
+                "num_npus": network.num_npus,
+                "dimensions": [{"topology": str(d.topology), "size": d.size} for d in network.dimensions],
+            }
+        )
+    return entries
 
 
-def _instances() -> list[tuple[str, str]]:
+def _instances() -> list[dict[str, Any]]:
     from themis_opt.cli.tables import title
     from themis_opt.formats.instance_file import load_instance
     from themis_opt.formats.shipped import shipped_instances
 
-    return [(name, title(load_instance(name))) for name in shipped_instances()]
+    entries = []
+    for name in shipped_instances():
+        instance = load_instance(name)
+        entries.append(
+            {
+                "name": name,
+                "summary": title(instance),
+                "network": instance.network.name,
+                "collective": str(instance.collective),
+                "size_bytes": instance.size_bytes,
+                "num_chunks": instance.num_chunks,
+                "occupancy": str(instance.occupancy),
+                "dimensions": list(instance.involved),
+            }
+        )
+    return entries
 
 
-def _schedulers() -> list[tuple[str, str]]:
+def _schedulers() -> list[dict[str, Any]]:
     from themis_opt.schedulers.registry import SCHEDULERS
 
-    return [(name, _summary(SCHEDULERS, name)) for name in SCHEDULERS.names()]
+    return [_entry(SCHEDULERS, name) for name in SCHEDULERS.names()]
 
 
-def _solvers() -> list[tuple[str, str]]:
+def _solvers() -> list[dict[str, Any]]:
     from themis_opt.solving.registry import SOLVERS
 
-    return [(name, _summary(SOLVERS, name)) for name in SOLVERS.names()]
+    return [_entry(SOLVERS, name) for name in SOLVERS.names()]
 
 
-def _summary(registry: Registry[Any], name: str) -> str:
+def _entry(registry: Registry[Any], name: str) -> dict[str, Any]:
     """Return what a thing is, or why another package's fails to load: that must not hide the others."""
     try:
-        return registry.summary(name)
+        return {"name": name, "summary": registry.summary(name), "loads": True}
     except InputError as error:
-        return str(error)
+        return {"name": name, "summary": str(error), "loads": False}

@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from pickle import UnpicklingError
 from types import FrameType
 
 import click
@@ -103,12 +102,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output is gone; point stdout to nowhere so that the interpreter's last flush is silent.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return BROKEN_PIPE
-    except (EOFError, UnpicklingError):
-        # What numba raises when a file of compiled code is cut off or damaged; ours are read with other errors.
-        place = (
-            os.environ.get("NUMBA_CACHE_DIR") or f"the __pycache__ folders below {os.path.dirname(themis_opt.__file__)}"
-        )
-        return _fail(f"the cache of compiled code is damaged; remove {place}, it is made anew", BAD_INPUT)
     except MemoryError:
         return _fail("out of memory; try fewer chunks or a smaller time limit", BAD_INPUT)
     except OSError as error:

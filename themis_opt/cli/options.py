@@ -15,7 +15,7 @@ from themis_opt.choices import choose
 from themis_opt.chunking import ChunkingChoice
 from themis_opt.collective import Collective
 from themis_opt.errors import InputError
-from themis_opt.instance import Instance, Occupancy
+from themis_opt.instance import MAX_CHUNKS, Instance, Occupancy
 from themis_opt.schedules import Schedule
 from themis_opt.units import parse_size, parse_time
 
@@ -36,22 +36,44 @@ class Overrides:
 
     def apply(self, instance: Instance) -> list[Instance]:
         """Return the instances that the options make of one."""
-        fields: dict[str, Sequence[Any]] = {
-            "collective": self.collectives,
-            "size_bytes": self.sizes,
-            "num_chunks": self.chunks,
-            "occupancy": self.occupancies,
-            "dimensions": self.dimensions,
-            "chunk_overhead_ps": self.chunk_overheads,
-        }
-        named = {name: values for name, values in fields.items() if values}
-        if not named:
+        given = {option: (field, values) for option, (field, values) in self._by_option().items() if values}
+        if not given:
             return [instance]
-        # What is known was known of the instance as it stood.
-        return [
-            replace(instance, known=None, **dict(zip(named, choice, strict=True)))
-            for choice in itertools.product(*named.values())
-        ]
+        fields = [field for field, _ in given.values()]
+        choices = itertools.product(*(values for _, values in given.values()))
+        try:
+            # What is known was known of the instance as it stood.
+            return [replace(instance, known=None, **dict(zip(fields, choice, strict=True))) for choice in choices]
+        except InputError as error:
+            raise error.at(", ".join(given)) from None
+
+    def apply_to_one(self, instance: Instance, name: str) -> Instance:
+        """Return the one instance that the options make of one; `name` is what the user called it.
+
+        Raises
+        ------
+        InputError
+            When options with several values make more than one.
+        """
+        instances = self.apply(instance)
+        if len(instances) != 1:
+            several = " and ".join(option for option, (_, values) in self._by_option().items() if len(values) > 1)
+            raise InputError(
+                f"{several}: make {len(instances)} instances of {name}; this verb takes one value of each "
+                "('compare' takes several)"
+            )
+        return instances[0]
+
+    def _by_option(self) -> dict[str, tuple[str, Sequence[Any]]]:
+        """Return, for every option, the instance's field it overrides and its values."""
+        return {
+            "--collective": ("collective", self.collectives),
+            "--size": ("size_bytes", self.sizes),
+            "--chunks": ("num_chunks", self.chunks),
+            "--occupancy": ("occupancy", self.occupancies),
+            "--chunk-overhead": ("chunk_overhead_ps", self.chunk_overheads),
+            "--dimensions": ("dimensions", self.dimensions),
+        }
 
 
 def instance_options(command: Command) -> Command:
@@ -59,7 +81,7 @@ def instance_options(command: Command) -> Command:
     for option in reversed(
         [
             click.option("--collective", callback=_many(_collective), help="all-reduce, reduce-scatter, ..."),
-            click.option("--size", callback=_many(parse_size), help="Bytes per NPU, such as 100MB."),
+            click.option("--size", callback=_many(_size), help="Bytes per NPU, such as 100MB."),
             click.option("--chunks", callback=_chunks, help="Number of chunks; auto[:MAX] lets the solver choose."),
             click.option("--occupancy", callback=_many(_occupancy), help="exclusive or pipelined."),
             click.option(
@@ -69,7 +91,7 @@ def instance_options(command: Command) -> Command:
                 "--dimensions",
                 multiple=True,
                 callback=lambda ctx, param, value: tuple(_subset(text) for text in value),
-                help="Indices of the dimensions that take part, such as 0,2 (dim1 is 0).",
+                help="Indices of the dimensions that take part, such as 0,2 (dim1 is 0); repeat it for several sets.",
             ),
         ]
     ):
@@ -89,7 +111,7 @@ def solver_options(command: Command) -> Command:
     """Add the options that choose and limit a solver."""
     for option in reversed(
         [
-            click.option("--solver", default="auto", show_default=True, help="A solver's name."),
+            click.option("--solver", default="auto", show_default=True, callback=_solver, help="A solver's name."),
             click.option(
                 "--time-limit",
                 default="10s",
@@ -174,10 +196,7 @@ def read_instance(name: str, overrides: Overrides) -> Instance:
     from themis_opt.formats.instance_file import load_instance
 
     require_fixed_count(overrides)
-    instances = overrides.apply(load_instance(name))
-    if len(instances) != 1:
-        raise InputError(f"the options make {len(instances)} instances of {name}; this verb takes one value of each")
-    return instances[0]
+    return overrides.apply_to_one(load_instance(name), name)
 
 
 def progress_is_visible() -> bool:
@@ -230,12 +249,28 @@ def _chunks(ctx: click.Context, param: click.Parameter, value: str | None) -> tu
     return _many(_count)(ctx, param, value), None
 
 
+def _size(text: str) -> int:
+    size_bytes = parse_size(text)
+    if size_bytes < 1:
+        raise InputError(f"{text!r} is not allowed; at least one byte is needed")
+    return size_bytes
+
+
+def _solver(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Return the name of a solver there is, or ``none``; each verb says what that means to it."""
+    if value != "none":
+        from themis_opt.solving.registry import SOLVERS
+
+        _told(param, SOLVERS.require, value)
+    return value
+
+
 def _sizing(ctx: click.Context, param: click.Parameter, value: str | None) -> Sizing | None:
     return None if value is None else choose(Sizing, value, "--sizes")
 
 
 def _bytes(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    return None if value is None else _told(param, parse_size, value)
+    return None if value is None else _told(param, _size, value)
 
 
 def _gap(ctx: click.Context, param: click.Parameter, value: str) -> float:
@@ -254,6 +289,8 @@ def _gap(ctx: click.Context, param: click.Parameter, value: str) -> float:
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise InputError(f"{text!r} is not a number of chunks; write a whole number such as 64")
+    if not 1 <= int(text) <= MAX_CHUNKS:
+        raise InputError(f"{text} is not allowed; allowed are 1 to {MAX_CHUNKS}")
     return int(text)
 
 
@@ -261,6 +298,8 @@ def _subset(text: str) -> tuple[int, ...]:
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):
         raise InputError(f"--dimensions: {text!r} is not a list of indices; write it as 0,2")
+    if len({int(part) for part in parts}) != len(parts):
+        raise InputError(f"--dimensions: {text!r} names an index twice; each may stand in it once")
     return tuple(int(part) for part in parts)
 
 

@@ -9,6 +9,8 @@ import click
 
 from themis_opt.cli.options import instance_options, overrides_from, read_argument, require_fixed_count
 
+_DEFAULT = "themis-scf"
+
 
 @click.command("simulate")
 @click.argument("argument", metavar="SCHEDULE|INSTANCE")
@@ -36,7 +38,7 @@ def command(
     from themis_opt.api import schedule as make_schedule
     from themis_opt.comparison import Row
     from themis_opt.comparison_document import dimension_figures
-    from themis_opt.errors import InputError
+    from themis_opt.errors import DeadlockError, InputError
     from themis_opt.formats.atomic import check_outputs, write_text
     from themis_opt.formats.schedule_file import schedule_text
     from themis_opt.schedulers.registry import SCHEDULERS
@@ -54,12 +56,19 @@ def command(
         schedule = thing
     else:
         require_fixed_count(overrides)
-        instances = overrides.apply(thing)
-        if len(instances) != 1:
-            raise InputError(f"the options make {len(instances)} instances of {argument}; simulate takes one")
-        SCHEDULERS.require(scheduler or "themis-scf")
-        schedule = make_schedule(instances[0], scheduler or "themis-scf", seed=seed)
-    timeline = simulate(schedule.instance, schedule)
+        chosen = _DEFAULT if scheduler is None else scheduler
+        try:
+            SCHEDULERS.require(chosen)
+        except InputError as error:
+            raise error.at("--scheduler") from None
+        schedule = make_schedule(overrides.apply_to_one(thing, argument), chosen, seed=seed)
+    try:
+        timeline = simulate(schedule.instance, schedule)
+    except InputError as error:
+        raise error.at(argument) from None
+    except DeadlockError as error:
+        error.args = (f"{argument}: {error}",)
+        raise
     if output is not None:
         timed = replace(schedule, stages=timeline.stages, makespan_ps=timeline.makespan_ps)
         write_text(output, schedule_text(timed))
@@ -89,9 +98,9 @@ def _print(row: Any, claimed_ps: int | None, stages: bool) -> None:
     instance = row.schedule.instance
     out.print(title(instance), style="bold", soft_wrap=True)
     use = metrics.bw_utilization(instance, row.makespan_ps)
-    out.print(
-        f"{row.name}: {row.schedule.num_chunks} chunks, makespan {format_time(row.makespan_ps)}, BW use {use:.1%}"
-    )
+    chunks = f"{row.schedule.num_chunks} chunk{'s' if row.schedule.num_chunks != 1 else ''}"
+    makespan = format_time(row.makespan_ps)
+    out.print(f"{row.name}: {chunks}, makespan {makespan}, BW use {use:.1%}", soft_wrap=True)
     if claimed_ps is not None and claimed_ps != row.makespan_ps:
         out.print(f"the file claims {claimed_ps} ps, the timing rule gives {row.makespan_ps} ps; see 'validate'")
     out.print()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isinf
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -13,8 +14,12 @@ from themis_opt import metrics
 from themis_opt.bound import Bound
 from themis_opt.comparison import Row, Run
 from themis_opt.instance import Instance
-from themis_opt.units import format_size, format_time
+from themis_opt.units import format_size, format_time, size_column, time_column
 
+_NAME_WIDTH = 17
+"""Of the first column of a comparison: what 80 columns leave beside its figures, one space apart."""
+_SPACIOUS_NAME_WIDTH = 13
+"""Names up to this length leave room for two spaces between the columns."""
 _TABLE_WIDTH = 200
 """Wider than any table: a narrow terminal wraps its lines, but no number loses its unit."""
 
@@ -30,9 +35,9 @@ def console(width: int | None = _TABLE_WIDTH) -> Console:
     return _Console(highlight=False, markup=False, width=width)
 
 
-def make_table(columns: Sequence[tuple[str, str]]) -> Table:
-    """Return an empty table with these (header, justification) columns."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+def make_table(columns: Sequence[tuple[str, str]], *, spacious: bool = True) -> Table:
+    """Return an empty table with these (header, justification) columns, two spaces apart or only one."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, int(spacious), 0, 0), show_edge=False)
     for header, justify in columns:
         table.add_column(header, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     return table
@@ -54,6 +59,9 @@ def print_run(out: Console, run: Run) -> None:
     """Print one instance's table, and below it the bound, the ideal and every note."""
     out.print(title(run.instance), style="bold", soft_wrap=True)
     out.print(rows_table(run.rows))
+    for row in run.rows:
+        if shorten(row.name, _NAME_WIDTH) != row.name:
+            out.print(f"{shorten(row.name, _NAME_WIDTH)} is {row.name}", soft_wrap=True)
     out.print(f"bound {describe_bound(run.bound)}", soft_wrap=True)
     out.print(f"ideal {format_time(run.ideal_ps)} (every dimension busy all the time, no latency)", soft_wrap=True)
     for row in run.rows:
@@ -81,17 +89,19 @@ def rows_table(rows: Sequence[Row]) -> Table:
             ("gap to\nbound", "right"),
             ("status", "left"),
             ("sec-\nonds", "right"),
-        ]
+        ],
+        spacious=all(len(row.name) <= _SPACIOUS_NAME_WIDTH for row in rows),
     )
-    for row in rows:
+    makespans = time_column([row.makespan_ps for row in rows])
+    for row, makespan in zip(rows, makespans, strict=True):
         instance = row.schedule.instance
         table.add_row(
-            shorten(row.name, 32),
+            shorten(row.name, _NAME_WIDTH),
             str(row.schedule.num_chunks),
-            format_time(row.makespan_ps),
+            makespan,
             f"{metrics.bw_utilization(instance, row.makespan_ps):.1%}",
             f"{metrics.busbw_Bps(instance, row.makespan_ps) / 1e9:.5g}",
-            f"{row.speedup:.2f}x",
+            _times(row.speedup, 2),
             format_gap(row.gap),
             str(row.schedule.status),
             f"{row.wall_s:.2f}",
@@ -113,7 +123,10 @@ def dimension_table(row: Row) -> Table:
         ]
     )
     instance = row.schedule.instance
-    for k, use in enumerate(row.timeline.dimensions):
+    uses = row.timeline.dimensions
+    times = time_column([time for use in uses for time in (use.busy_ps, row.makespan_ps - use.busy_ps)])
+    sizes = size_column([use.sent_bytes for use in uses])
+    for k, use in enumerate(uses):
         dimension = instance.network.dimensions[k]
         name = f"dim{k + 1} {dimension.topology}"
         if k not in instance.involved:
@@ -122,9 +135,8 @@ def dimension_table(row: Row) -> Table:
         table.add_row(
             name,
             str(dimension.size),
-            format_size(use.sent_bytes),
-            format_time(use.busy_ps),
-            format_time(row.makespan_ps - use.busy_ps),
+            sizes[k],
+            *times[2 * k : 2 * k + 2],
             str(len(use.idle_gaps)),
             f"{metrics.dimension_utilization(instance, k, use.sent_bytes, row.makespan_ps):.1%}",
         )
@@ -150,9 +162,9 @@ def means_table(runs: Sequence[Run]) -> Table:
     for name, rows in by_name.items():
         use = [metrics.bw_utilization(row.schedule.instance, row.makespan_ps) for row in rows]
         table.add_row(
-            shorten(name, 32),
+            shorten(name, _NAME_WIDTH),
             str(len(rows)),
-            f"{metrics.geometric_mean([row.speedup for row in rows]):.3f}x",
+            _times(metrics.geometric_mean([row.speedup for row in rows]), 3),
             f"{sum(use) / len(use):.1%}",
             format_gap(sum(row.gap for row in rows) / len(rows)),
             str(sum(row.schedule.status == "optimal" for row in rows)),
@@ -171,10 +183,17 @@ def describe_bound(bound: Bound) -> str:
 
 
 def format_gap(gap: float) -> str:
-    """Return a gap as a percentage; exactly 0 is told apart from almost 0."""
+    """Return a gap as a percentage; exactly 0 is told apart from almost 0, and a gap to a bound of 0 is infinite."""
     if gap == 0:
         return "0 %"
+    if isinf(gap):
+        return "inf"
     return f"{gap:.2%}" if gap >= 0.0001 else f"{gap:.4%}" if gap >= 1e-6 else "<0.0001%"
+
+
+def _times(factor: float, places: int) -> str:
+    """Return a speedup: infinite for a makespan of 0 ps where the baseline takes longer."""
+    return "inf" if isinf(factor) else f"{factor:.{places}f}x"
 
 
 def shorten(text: str, width: int) -> str:

@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from themis_opt.bound import Bound, BoundKind
 from themis_opt.cli.exits import FALSE_CLAIM, Exit
+from themis_opt.cli.violations import violation_line
 from themis_opt.errors import InputError, InvalidScheduleError
+from themis_opt.instance import Instance
+from themis_opt.schedules import Schedule, Status
+
+if TYPE_CHECKING:
+    from themis_opt.validation import Violation
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    """What became of one file: an error that left it unread, or a schedule and its violations.
+
+    `proven_ps` is the part of a valid schedule's bound that was proved again.
+    """
+
+    path: str
+    error: InputError | None = None
+    schedule: Schedule | None = None
+    violations: tuple[Violation, ...] = ()
+    proven_ps: int | None = None
+    num_executed_npus: int | None = None
 
 
 @click.command("validate")
@@ -14,58 +39,134 @@ from themis_opt.errors import InputError, InvalidScheduleError
 @click.option("--execute", "move_data", is_flag=True, help="Also move data for every NPU and compare the sums.")
 @click.option("--instance", metavar="INSTANCE", help="Judge against this instance, not the one in the file.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, help="For the data of --execute.")
-def command(schedules: tuple[str, ...], move_data: bool, instance: str | None, seed: int) -> None:
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the judgements as JSON.")
+def command(
+    schedules: tuple[str, ...], move_data: bool, instance: str | None, seed: int, json_path: str | None
+) -> None:
     """Judge schedule files: rules, times, claims, certificate; with --execute, the data movement too.
 
-    Exit code 1 when a schedule breaks a rule or claims something false, with one line for each violation.
+    A bound that rests on a solver's word is false, too, when a shipped heuristic ends before it. Exit code 1 when a
+    schedule breaks a rule or claims something false, with one line for each violation.
     """
-    from themis_opt.comparison import same_problem
+    from themis_opt.formats.atomic import check_outputs, write_text
     from themis_opt.formats.instance_file import load_instance
-    from themis_opt.formats.schedule_file import load_schedule
-    from themis_opt.validation import validate
 
-    problem = None if instance is None else load_instance(instance)
-    all_good = True
-    unreadable: InputError | None = None
-    for path in schedules:
+    check_outputs((json_path,), schedules if instance is None else (*schedules, instance))
+    problem = None
+    if instance is not None:
         try:
-            schedule = load_schedule(path)
+            problem = load_instance(instance)
         except InputError as error:
-            # The others are judged all the same; the first such error is told at the end.
-            unreadable = unreadable or error
-            continue
-        if problem is not None and not same_problem(problem, schedule.instance):
-            raise InputError(f"{path}: is a schedule for another instance than {instance}")
-        violations = validate(problem or schedule.instance, schedule)
-        for violation in violations:
-            rule, text = str(violation.rule), str(violation)
-            click.echo(f"{path}: {text}" if text.startswith(f"{rule}:") else f"{path}: {rule}: {text}")
-        all_good &= not violations
-        if violations:
-            continue
-        executed = ""
-        if move_data:
-            from themis_opt.execution import execute
-
-            try:
-                report = execute(problem or schedule.instance, schedule, seed=seed)
-            except InvalidScheduleError as error:
-                all_good = False
-                click.echo(f"{path}: {error}")
-                continue
-            executed = f", {report.num_npus} NPUs executed to the exact result"
-        bound = "" if schedule.bound is None else _bound_text(schedule.bound)
-        claim = "no claimed makespan" if schedule.makespan_ps is None else f"makespan {schedule.makespan_ps} ps"
-        click.echo(f"{path}: valid: {schedule.num_chunks} chunks, {claim}{bound}{executed}")
-    if unreadable is not None:
-        raise unreadable
-    if not all_good:
+            raise error.at("--instance") from None
+    judgements = []
+    for path in schedules:
+        judgement = _judge(path, problem, instance, seed if move_data else None)
+        judgements.append(judgement)
+        if json_path != "-":
+            for line in _lines(judgement):
+                click.echo(line)
+    if json_path is not None:
+        document = {"format": "themis-opt/validation/1", "schedules": [_document(entry) for entry in judgements]}
+        write_text(json_path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    # The others have been judged all the same; the first such error is told at the end.
+    for judgement in judgements:
+        if judgement.error is not None:
+            raise judgement.error
+    if any(judgement.violations for judgement in judgements):
         raise Exit(FALSE_CLAIM)
 
 
-def _bound_text(bound: Bound) -> str:
-    """Return a bound, and on whose word it rests where validation cannot prove it again."""
-    if bound.kind in (BoundKind.FLUID, BoundKind.CRITICAL_PATH):
-        return f", bound {bound.value_ps} ps"
-    certified = "nothing" if bound.certified_ps is None else f"{bound.certified_ps} ps"
-    return f", bound {bound.value_ps} ps on the word of {bound.kind} (re-proved: {certified})"
+def _judge(path: str, problem: Instance | None, named: str | None, seed: int | None) -> _Judgement:
+    """Return the judgement on one file; with a seed, data is moved too."""
+    from themis_opt.comparison import same_problem
+    from themis_opt.formats.schedule_file import load_schedule
+    from themis_opt.validation import validate
+
+    try:
+        schedule = load_schedule(path)
+        if problem is not None and not same_problem(problem, schedule.instance):
+            raise InputError(f"{path}: is a schedule for another instance than {named}")
+    except InputError as error:
+        return _Judgement(path, error)
+    instance = problem or schedule.instance
+    violations = validate(instance, schedule)
+    proven_ps = None
+    if not violations and schedule.bound is not None:
+        proven_ps = _proven_ps(instance, schedule.bound)
+        if proven_ps < schedule.bound.value_ps:
+            from themis_opt.refuting import refutations
+
+            violations = refutations(schedule)
+    num_executed_npus = None
+    if seed is not None and not violations:
+        from themis_opt.execution import execute
+
+        try:
+            num_executed_npus = execute(instance, schedule, seed=seed).num_npus
+        except InvalidScheduleError as error:
+            violations = error.violations
+    return _Judgement(path, None, schedule, violations, proven_ps, num_executed_npus)
+
+
+def _proven_ps(instance: Instance, bound: Bound) -> int:
+    """Return how much of a valid bound needs nobody's word: by its certificate or the critical path of one chunk."""
+    from themis_opt.critical_path import critical_path_bound
+
+    if not bound.is_taken_on_trust:
+        return bound.value_ps
+    by_path_ps = critical_path_bound(instance, bound.scope).value_ps
+    return min(bound.value_ps, max(bound.certified_ps or 0, by_path_ps))
+
+
+def _lines(judgement: _Judgement) -> list[str]:
+    path, schedule = judgement.path, judgement.schedule
+    if schedule is None:
+        return []
+    if judgement.violations:
+        return [violation_line(path, violation) for violation in judgement.violations]
+    chunks = f"{schedule.num_chunks} chunk{'s' if schedule.num_chunks != 1 else ''}"
+    claim = "no claimed makespan" if schedule.makespan_ps is None else f"makespan {schedule.makespan_ps} ps"
+    bound = "" if schedule.bound is None else _bound_text(schedule.bound, judgement.proven_ps or 0, schedule.status)
+    moved = judgement.num_executed_npus
+    executed = "" if moved is None else f", {moved} NPUs executed to the exact result"
+    return [f"{path}: valid: {chunks}, {claim}{bound}{executed}"]
+
+
+def _bound_text(bound: Bound, proven_ps: int, status: Status) -> str:
+    """Return a bound and a claim of optimality, and on whose word they rest where they cannot be proved again."""
+    optimal = ", optimal" if status is Status.OPTIMAL else ""
+    if proven_ps == bound.value_ps:
+        return f", bound {bound.value_ps} ps{optimal}"
+    unknown = "" if bound.kind in list(BoundKind) else ", a kind unknown here"
+    if optimal:
+        optimal += " on the same word"
+    return f", bound {bound.value_ps} ps on the word of {bound.kind}{unknown} (re-proved: {proven_ps} ps){optimal}"
+
+
+def _document(judgement: _Judgement) -> dict[str, Any]:
+    """Return a judgement as plain data; what is not known of a file that could not be read is null."""
+    schedule = judgement.schedule
+    bound = None if schedule is None else schedule.bound
+    return {
+        "file": judgement.path,
+        "valid": schedule is not None and not judgement.violations,
+        "error": None if judgement.error is None else str(judgement.error),
+        "violations": [
+            {
+                "rule": str(violation.rule),
+                "message": str(violation),
+                "chunk": violation.chunk,
+                "phase": violation.phase,
+                "dimension": violation.dimension,
+            }
+            for violation in judgement.violations
+        ],
+        "num_chunks": None if schedule is None else schedule.num_chunks,
+        "makespan_ps": None if schedule is None else schedule.makespan_ps,
+        "status": None if schedule is None else str(schedule.status),
+        "bound_ps": None if bound is None else bound.value_ps,
+        "bound_kind": None if bound is None else str(bound.kind),
+        "certified_bound_ps": None if bound is None else bound.certified_ps,
+        "proven_ps": judgement.proven_ps,
+        "num_executed_npus": judgement.num_executed_npus,
+    }

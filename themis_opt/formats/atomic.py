@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 from themis_opt.errors import InputError
 
+_EMPTY = "-o or --json: the name of the output file is empty; name a file, or - for standard output"
+
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write `text` to `path`, replacing what is there only once all of it is on disk; ``-`` is standard output.
@@ -27,6 +29,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
+    if not name:
+        raise InputError(_EMPTY)
     try:
         _write(os.path.realpath(name), text)
     except (OSError, ValueError) as error:
@@ -46,9 +50,14 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     if name == "-":
         return
     if not name:
-        raise InputError("the name of the output file is empty")
+        raise InputError(_EMPTY)
     if os.path.isdir(name):
         raise InputError(f"{name}: is a folder; name a file")
+    if os.path.exists(name) and not os.path.isfile(name):
+        # A device or a pipe is written to itself; its folder may well be closed to us.
+        if not os.access(name, os.W_OK):
+            raise InputError(f"{name}: is not writable")
+        return
     folder = os.path.dirname(os.path.realpath(name))
     if not os.path.isdir(folder):
         raise InputError(f"{name}: there is no folder {folder}; create it first")

@@ -15,7 +15,7 @@ from themis_opt.formats.documents import InstanceDocument, InstanceFile, KnownDo
 from themis_opt.formats.kinds import kind_of
 from themis_opt.formats.network_file import load_network, network_document, network_from_document
 from themis_opt.formats.plain import read_plain
-from themis_opt.formats.shipped import shipped_instances, shipped_networks
+from themis_opt.formats.shipped import shipped_instances, shipped_networks, shown_name
 from themis_opt.formats.strict import decode
 from themis_opt.instance import Instance, Known
 from themis_opt.network import Network
@@ -31,7 +31,7 @@ def load_instance(name_or_path: str | os.PathLike[str]) -> Instance:
         When there is none, its file is wrong, or the file is a schedule.
     """
     path = find_instance(name_or_path)
-    return instance_from_data(read_plain(path), path)
+    return instance_from_data(read_plain(path, small=True), path)
 
 
 def instance_from_data(data: dict[str, Any], path: str | os.PathLike[str]) -> Instance:
@@ -69,18 +69,20 @@ def find_instance(name_or_path: str | os.PathLike[str]) -> Path:
         When it is neither.
     """
     path = Path(name_or_path)
-    if path.is_file():
+    if os.path.isfile(path):  # False, unlike Path's, for what cannot be a name
         return path
     name = os.fspath(name_or_path)
     shipped = {**shipped_networks(), **shipped_instances()}
     if name in shipped:
         return shipped[name]
-    if path.is_dir():
+    if os.path.isdir(path):
         raise InputError(f"{name}: is a folder; name an instance, network or schedule file in it")
+    if os.path.exists(path):
+        return path  # a pipe, or what the reader refuses by its kind
     if os.sep in name or path.suffix:
-        raise InputError(f"{name}: no such file")
+        raise InputError(f"{shown_name(name)}: no such file")
     raise InputError(
-        f"{name or repr(name)}: no shipped instance or network and no file of this name{did_you_mean(name, shipped)}; "
+        f"{shown_name(name)}: no shipped instance or network and no file of this name{did_you_mean(name, shipped)}; "
         "'themis-opt list networks' and 'themis-opt list instances' list them"
     )
 
@@ -143,7 +145,7 @@ def _network(document: InstanceDocument, folder: Path) -> Network:
             raise error.at("network") from None
     named = folder / document.network
     try:
-        return load_network(named if named.is_file() else document.network)
+        return load_network(named if os.path.isfile(named) else document.network)
     except InputError as error:
         raise error.at("network") from None
 

@@ -15,7 +15,7 @@ from themis_opt.formats.atomic import write_text
 from themis_opt.formats.documents import DimensionDocument, NetworkDocument, NetworkFile, format_line
 from themis_opt.formats.kinds import expect_kind
 from themis_opt.formats.plain import read_plain
-from themis_opt.formats.shipped import shipped_networks
+from themis_opt.formats.shipped import shipped_networks, shown_name
 from themis_opt.formats.strict import decode
 from themis_opt.network import Dimension, Network
 from themis_opt.units import exact_text, parse_bandwidth, parse_time
@@ -30,7 +30,7 @@ def load_network(name_or_path: str | os.PathLike[str]) -> Network:
         When there is none or its file is wrong.
     """
     path = find_network(name_or_path)
-    data = read_plain(path)
+    data = read_plain(path, small=True)
     try:
         expect_kind(data, "network")
         return network_from_document(decode(data, NetworkFile))
@@ -47,16 +47,18 @@ def find_network(name_or_path: str | os.PathLike[str]) -> Path:
         When it is neither.
     """
     path = Path(name_or_path)
-    if path.is_file():
+    if os.path.isfile(path):  # False, unlike Path's, for what cannot be a name
         return path
     shipped = shipped_networks()
     name = os.fspath(name_or_path)
     if name in shipped:
         return shipped[name]
+    if os.path.exists(path):
+        return path  # a pipe, or what the reader refuses by its kind
     if os.sep in name or path.suffix:
-        raise InputError(f"{name}: no such file")
+        raise InputError(f"{shown_name(name)}: no such file")
     raise InputError(
-        f"{name}: no shipped network and no file of this name{did_you_mean(name, shipped)}; "
+        f"{shown_name(name)}: no shipped network and no file of this name{did_you_mean(name, shipped)}; "
         "'themis-opt list networks' lists them"
     )
 

@@ -1,41 +1,55 @@
-"""YAML and JSON files to plain data: one reader, strict, whose every failure is an `InputError` with the file's name.
-
-YAML here is what people expect it to be: ``true``, ``null``, whole numbers and texts. ``12:30:00``, ``010``, ``on`` and
-``1e9`` stay texts; duplicate keys, anchors, aliases and tags are refused.
-"""
+"""YAML and JSON files to plain data: one strict reader, whose every failure is an `InputError` with the file's name."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import stat
-from pathlib import Path
 from typing import Any
 
-import yaml
-
 from themis_opt.errors import InputError
+from themis_opt.formats import strict_yaml
 
 MAX_DIGITS = 200
+MAX_SMALL_BYTES = 2 * 2**20
+"""Of networks and instances, and of everything in YAML, which is slow to read."""
 MAX_FILE_BYTES = 512 * 2**20
-MAX_YAML_BYTES = 2 * 2**20
-"""Networks and instances are small; PyYAML takes ten seconds for every million bytes."""
+"""Of schedules in JSON: four times the largest one with the times of all stages."""
+
+_OPEN_STREAMS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
-def read_plain(path: str | os.PathLike[str]) -> dict[str, Any]:
+class NoWholeNumber:
+    """A number that nothing here may be: refused where it stands, so that the message names the key."""
+
+    def __init__(self, digits: str) -> None:
+        self._digits = digits
+
+    def __repr__(self) -> str:
+        if len(self._digits) <= MAX_DIGITS:
+            return self._digits[:40]
+        return f"{self._digits[:12]}... ({len(self._digits)} digits, at most {MAX_DIGITS})"
+
+
+def read_plain(path: str | os.PathLike[str], *, small: bool = False) -> dict[str, Any]:
     """Return the mapping a YAML or JSON file holds (JSON when its name ends so or its text starts with a brace).
+
+    Parameters
+    ----------
+    path
+        A regular file, or a pipe that is open already (``/dev/stdin``, ``/dev/fd/63`` of a process substitution).
+    small
+        Whether it can only be a network or an instance, which are small.
 
     Raises
     ------
     InputError
-        When there is no such file, it cannot be read, or it is not a well-formed mapping.
+        When there is no such file, it cannot be read, it is too large or it is not a well-formed mapping.
     """
     name = os.fspath(path)
-    text = _read_text(name)
-    is_json = name.endswith(".json") or text.lstrip().startswith("{")
+    text = _read_text(name, small)
     try:
-        data = parse_json(text) if is_json else parse_yaml(text)
+        data = parse_json(text) if _is_json(name, text) else parse_yaml(text)
     except InputError as error:
         raise error.at(name) from None
     if not isinstance(data, dict):
@@ -46,14 +60,14 @@ def read_plain(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def parse_json(text: str) -> Any:
-    """Return the plain data of a JSON text; duplicate keys and fractions of numbers are refused."""
+    """Return the plain data of a JSON text; duplicate keys are refused, and no number but whole ones becomes one."""
     try:
         return json.loads(
             text,
             object_pairs_hook=_unique,
             parse_int=_whole_number,
-            parse_float=lambda digits: _refuse_number(digits),
-            parse_constant=_refuse_number,
+            parse_float=NoWholeNumber,
+            parse_constant=NoWholeNumber,
         )
     except json.JSONDecodeError as error:
         raise InputError(
@@ -65,30 +79,29 @@ def parse_json(text: str) -> Any:
 
 
 def parse_yaml(text: str) -> Any:
-    """Return the plain data of a YAML text."""
-    try:
-        return yaml.load(text, Loader=_StrictLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise InputError(f"{where}not valid YAML: {error.problem or error.context}") from None
-    except yaml.YAMLError as error:
-        raise InputError(f"not valid YAML: {str(error).splitlines()[0]}") from None
-    except RecursionError:
-        raise InputError("nested too deeply") from None
-    except (ValueError, OverflowError) as error:  # PyYAML's own, on code points and versions that do not exist
-        raise InputError(f"not valid YAML: {error}") from None
+    """Return the plain data of a YAML text (`strict_yaml`)."""
+    return strict_yaml.parse_yaml(text, _whole_number)
 
 
-def _read_text(name: str) -> str:
+def _read_text(name: str, small: bool) -> str:
     try:
         status = os.stat(name)
-        if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
-            raise InputError(f"{name}: is a device; name a file")
-        limit = MAX_YAML_BYTES if name.endswith((".yaml", ".yml")) else MAX_FILE_BYTES
-        if status.st_size > limit:
-            raise InputError(f"{name}: is {status.st_size} bytes; such files above {limit} bytes are not read")
-        return Path(name).read_text(encoding="utf-8")
+        _require_readable_kind(name, status.st_mode)
+        with open(name, "rb") as file:
+            data = file.read(MAX_SMALL_BYTES + 1)
+            if len(data) > MAX_SMALL_BYTES:
+                if small or not _is_json(name, data[:100].decode("utf-8-sig", errors="replace")):
+                    raise InputError(
+                        f"{name}: has more than {MAX_SMALL_BYTES} bytes, the limit for networks, instances and YAML; "
+                        "is this the right file? A large schedule must be JSON"
+                    )
+                data += file.read(MAX_FILE_BYTES + 1 - len(data))
+            if len(data) > MAX_FILE_BYTES:
+                raise InputError(
+                    f"{name}: has more than {MAX_FILE_BYTES} bytes, the limit for schedules; is this the right file?"
+                )
+        # The byte order mark that some editors put in front is none of the text.
+        return data.decode("utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{name}: no such file") from None
     except UnicodeDecodeError as error:
@@ -96,6 +109,22 @@ def _read_text(name: str) -> str:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"{name}: cannot be read: {reason}") from None
+
+
+def _require_readable_kind(name: str, mode: int) -> None:
+    """Raise for what is no file and might never end, or never begin."""
+    if stat.S_ISDIR(mode):
+        raise InputError(f"{name}: is a folder; name a file in it")
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise InputError(f"{name}: is a device or a terminal; name a file")
+    if stat.S_ISFIFO(mode) and not name.startswith(_OPEN_STREAMS):
+        raise InputError(f"{name}: is a named pipe; name a file, or read the pipe through /dev/stdin")
+    if stat.S_ISSOCK(mode):
+        raise InputError(f"{name}: is a socket; name a file")
+
+
+def _is_json(name: str, text: str) -> bool:
+    return name.endswith(".json") or text.lstrip().startswith("{")
 
 
 def _kind(data: object) -> str:
@@ -113,56 +142,5 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return mapping
 
 
-def _whole_number(digits: str) -> int:
-    if len(digits) > MAX_DIGITS:
-        raise InputError(f"{digits[:20]}... has {len(digits)} digits; whole numbers here have at most {MAX_DIGITS}")
-    return int(digits)
-
-
-def _refuse_number(digits: str) -> Any:
-    raise InputError(f"{digits[:40]} is not a whole number; quantities are whole numbers or texts with a unit")
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """A YAML loader without YAML 1.1's surprises."""
-
-    yaml_implicit_resolvers: dict[Any, Any] = {}  # noqa: RUF012 - as its base class declares it
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.peek_event()  # type: ignore[no-untyped-call]
-        if isinstance(event, yaml.AliasEvent):
-            raise InputError(f"{_at(event)}: *{event.anchor} is an alias; aliases are not allowed, write the value out")
-        if getattr(event, "anchor", None) is not None:
-            raise InputError(f"{_at(event)}: &{event.anchor} is an anchor; anchors are not allowed")
-        tag = getattr(event, "tag", None)
-        if tag is not None:
-            raise InputError(f"{_at(event)}: {tag} is a tag; tags are not allowed")
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key_node, _ in node.value:
-            key = getattr(key_node, "value", None)
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise InputError(f"{_at(key_node)}: a key must be a plain word")
-            if key in seen:
-                raise InputError(f"{_at(key_node)}: {key}: stands twice in the same mapping; remove one")
-            seen.add(key)
-        return super().construct_mapping(node, deep=deep)
-
-
-def _at(event: Any) -> str:
-    return f"line {event.start_mark.line + 1}"
-
-
-def _construct_whole_number(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
-    return _whole_number(str(loader.construct_scalar(node)))
-
-
-_StrictLoader.add_constructor("tag:yaml.org,2002:int", _construct_whole_number)
-for _tag, _pattern, _first in (
-    ("int", r"-?(?:0|[1-9][0-9]*)", "-0123456789"),
-    ("bool", r"true|false", "tf"),
-    ("null", r"null|~|", ["n", "~", ""]),
-):
-    _StrictLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_pattern})$"), list(_first))
+def _whole_number(digits: str) -> int | NoWholeNumber:
+    return int(digits) if len(digits) <= MAX_DIGITS else NoWholeNumber(digits)

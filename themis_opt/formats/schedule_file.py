@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from themis_opt.bound import Bound, BoundScope
+from themis_opt.bound import Bound, BoundKind, BoundScope
 from themis_opt.errors import InputError
 from themis_opt.formats.atomic import write_text
 from themis_opt.formats.documents import ScheduleFile, format_line
@@ -135,7 +135,7 @@ def _bound(document: ScheduleFile) -> Bound | None:
         )
     return Bound(
         document.bound_ps,
-        document.bound_kind or "other",
+        str(BoundKind.OTHER) if document.bound_kind is None else document.bound_kind,
         BoundScope(document.bound_scope.sizes, *document.bound_scope.num_chunks),
         _certificate(document.certificate),
         document.certified_bound_ps,

@@ -8,6 +8,8 @@ from pathlib import Path
 import themis_opt
 from themis_opt.errors import InputError
 
+_SHOWN = 255
+
 
 @cache
 def shipped_folder() -> Path:
@@ -33,6 +35,11 @@ def shipped_networks() -> dict[str, Path]:
 def shipped_instances() -> dict[str, Path]:
     """Return the files of the shipped instances by name."""
     return _files("collectives")
+
+
+def shown_name(name: str) -> str:
+    """Return a name as it may stand in a message: not longer than any file's, and visible when it is empty."""
+    return repr(name) if not name else name if len(name) <= _SHOWN else name[: _SHOWN - 3] + "..."
 
 
 def _files(folder: str) -> dict[str, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,6 +14,8 @@ from themis_opt.errors import InputError
 Document = TypeVar("Document", bound=msgspec.Struct)
 
 _SHOWN = 60
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = _REPR.maxlong = 2 * _SHOWN
 
 
 def decode(data: object, kind: type[Document]) -> Document:
@@ -33,7 +36,8 @@ def decode(data: object, kind: type[Document]) -> Document:
 def show(value: object) -> str:
     """Return a value as it may stand in a message: short, on one line."""
     text = {True: "true", False: "false"}.get(value, "") if isinstance(value, bool) else ""
-    text = text or ("null" if value is None else repr(value))
+    # Not repr: a file may nest deeper, or hold more, than anybody wants to see.
+    text = text or ("null" if value is None else _REPR.repr(value))
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
@@ -63,7 +67,9 @@ def _check(data: object, expected: inspect.Type, path: str) -> None:
     elif isinstance(expected, inspect.IntType):
         _expect(data, int, path, "a whole number")
     elif isinstance(expected, inspect.StrType):
-        _expect(data, str, path, "a text (a quantity needs its unit, such as 1600 Gb/s, 700 ns or 100 MB)")
+        text = _expect(data, str, path, "a text (a quantity needs its unit, such as 1600 Gb/s, 700 ns or 100 MB)")
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            _fail(path, f"{show(text)} holds half a character (a lone surrogate); write the character itself")
 
 
 def _check_struct(data: object, expected: inspect.StructType, path: str) -> None:
@@ -76,7 +82,8 @@ def _check_struct(data: object, expected: inspect.StructType, path: str) -> None
     for name, field in fields.items():
         if name in mapping:
             _check(mapping[name], field.type, _join(path, name))
-        elif field.required:
+    for name, field in fields.items():
+        if field.required and name not in mapping:
             _fail(_join(path, name), "is missing")
 
 

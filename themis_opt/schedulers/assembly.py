@@ -8,6 +8,7 @@ from themis_opt.collective import Collective
 from themis_opt.instance import Instance
 from themis_opt.schedules import Chunk, Order, Schedule
 from themis_opt.simulator import DispatchPolicy, dispatch
+from themis_opt.simulator.engine import Engine
 
 
 def mirrored_chunk(instance: Instance, size_bytes: int, order: Order) -> Chunk:
@@ -26,10 +27,15 @@ def mirrored_chunk(instance: Instance, size_bytes: int, order: Order) -> Chunk:
 
 
 def dispatched(
-    instance: Instance, chunks: Sequence[Chunk], policy: DispatchPolicy, scheduler: str, seed: int | None = None
+    instance: Instance,
+    chunks: Sequence[Chunk],
+    policy: DispatchPolicy,
+    scheduler: str,
+    seed: int | None = None,
+    engine: Engine = Engine.AUTO,
 ) -> Schedule:
     """Return the schedule that `policy` makes of these chunks, with its makespan."""
-    result = dispatch(instance, chunks, policy)
+    result = dispatch(instance, chunks, policy, engine=engine)
     return Schedule(
         instance,
         tuple(chunks),

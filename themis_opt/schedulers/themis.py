@@ -10,7 +10,7 @@ from themis_opt.collective import Collective
 from themis_opt.cost import CostModel
 from themis_opt.instance import Instance
 from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
-from themis_opt.schedules import Order, Schedule
+from themis_opt.schedules import Chunk, Order, Schedule
 from themis_opt.simulator import DispatchPolicy
 from themis_opt.units import PS_PER_S
 
@@ -20,22 +20,23 @@ THRESHOLD_DIVISOR = 16
 
 def themis_fifo(instance: Instance, *, seed: int = 0) -> Schedule:
     """Themis's greedy orders (Algorithm 1), first come, first served."""
-    return _themis(instance, DispatchPolicy.FIFO, "themis-fifo")
+    return dispatched(instance, greedy_chunks(instance), DispatchPolicy.FIFO, "themis-fifo")
 
 
 def themis_scf(instance: Instance, *, seed: int = 0) -> Schedule:
     """Themis's greedy orders (Algorithm 1), smallest chunk first."""
-    return _themis(instance, DispatchPolicy.SCF, "themis-scf")
+    return dispatched(instance, greedy_chunks(instance), DispatchPolicy.SCF, "themis-scf")
 
 
-def _themis(instance: Instance, policy: DispatchPolicy, name: str) -> Schedule:
+def greedy_chunks(instance: Instance) -> list[Chunk]:
+    """Return equal chunks in the orders of Algorithm 1."""
     tracker = LoadTracker(instance)
     chunks = []
     for size in instance.equal_chunk_sizes():
         order = tracker.choose_order(size)
         tracker.add(size, order)
         chunks.append(mirrored_chunk(instance, size, order))
-    return dispatched(instance, chunks, policy, name)
+    return chunks
 
 
 class Loads:

@@ -10,12 +10,16 @@ import numpy as np
 
 from themis_opt.cost import CostModel
 from themis_opt.instance import Instance
+from themis_opt.interruption import interruptibly
 from themis_opt.schedules import Chunk, Slot
 from themis_opt.simulator.engine import Engine
 from themis_opt.simulator.policy import DispatchPolicy
 from themis_opt.simulator.reference import ReferenceDispatcher
 from themis_opt.simulator.stage_table import INT64_HEADROOM, StageTable, build_stage_table
 from themis_opt.simulator.timeline import Timeline
+
+LONG_QUEUE = 4096
+"""From so many chunks on the list dispatch, whose time grows with their square, runs where signals interrupt it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,11 @@ def _run_kernel(
     served_arrays = (start, served_chunk, served_stage)
     if policy.is_astra:
         key = table.array(_list_keys(policy, _fitting(keys)))
-        makespan_ps = kernel.dispatch_by_list(*arrays, key, num_dims, *served_arrays)
+
+        def run() -> int:
+            return kernel.dispatch_by_list(*arrays, key, num_dims, *served_arrays)
+
+        makespan_ps = run() if num_chunks < LONG_QUEUE else interruptibly(run)
     else:
         by_arrival = policy is not DispatchPolicy.SCF
         key = table.array(_fitting(keys))

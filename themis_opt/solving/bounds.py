@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
 
-from themis_opt.bound import Bound, BoundScope, Sizing
+from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.certificate import certified_bound_ps
 from themis_opt.chunking import Chunking
+from themis_opt.cost import CostModel
 from themis_opt.critical_path import critical_path_bound
 from themis_opt.instance import Instance
+from themis_opt.interruption import interruptibly
 from themis_opt.schedules import Schedule
-from themis_opt.solving.protocol import SolverParams
+from themis_opt.solving.protocol import DEFAULT_TIME_LIMIT_S, SolverParams
 from themis_opt.solving.registry import BOUNDS
+
+MAX_QUICK_ARCS = 2304
+"""Arcs of an order lattice (nine dimensions') up to which the fluid program takes a fraction of a second."""
+
+FLUID_S_PER_ARC = 4e-4
+"""What the fluid program takes on larger lattices, certifying included: ten seconds with twelve dimensions."""
+
+MAX_REMEMBERED = 256
+"""Instances whose quick bounds are kept."""
 
 
 def equal_chunks_scope(instance: Instance) -> BoundScope:
@@ -23,10 +38,89 @@ def scope_of(schedule: Schedule) -> BoundScope:
     return BoundScope(schedule.sizing, schedule.num_chunks, schedule.num_chunks)
 
 
+def num_lattice_arcs(instance: Instance) -> int:
+    """Return the arcs of one phase's order lattice, which decide what a bound costs."""
+    num_dims = len(instance.involved)
+    return num_dims * 2 ** (num_dims - 1) if instance.collective.has_free_orders else num_dims
+
+
+def has_quick_fluid_bound(instance: Instance) -> bool:
+    """Return whether the fluid program takes a fraction of a second only."""
+    return num_lattice_arcs(instance) <= MAX_QUICK_ARCS
+
+
 def quick_bounds(instance: Instance, scope: BoundScope) -> list[Bound]:
-    """Return the bounds that cost milliseconds: fluid (certified) and critical path."""
-    fluid = BOUNDS.get("fluid")(instance, scope, SolverParams())
-    return [bound for bound in (fluid, critical_path_bound(instance, scope)) if bound is not None]
+    """Return the bounds that cost a fraction of a second: fluid (certified), then critical path.
+
+    Where the fluid program would take longer the fluid bound is `bandwidth_bound`. They are remembered.
+    """
+    remembered = _REMEMBERED.of(instance)
+    if scope not in remembered:
+        model = CostModel(instance)
+        if has_quick_fluid_bound(instance):
+            fluid = BOUNDS.get("fluid")(instance, scope, SolverParams())
+        else:
+            fluid = bandwidth_bound(instance, scope, model)
+        path = critical_path_bound(instance, scope, model)
+        remembered[scope] = [bound for bound in (fluid, path) if bound is not None]
+    return list(remembered[scope])
+
+
+def full_bounds(instance: Instance, scope: BoundScope, time_limit_s: float = DEFAULT_TIME_LIMIT_S) -> list[Bound]:
+    """Return the quick bounds, the fluid one as good as the time limit allows where it is not quick."""
+    bounds = quick_bounds(instance, scope)
+    if not has_quick_fluid_bound(instance):
+        params = SolverParams(time_limit_s)
+        fluid = interruptibly(lambda: BOUNDS.get("fluid")(instance, scope, params))
+        bounds = with_fluid(bounds, fluid)
+    return bounds
+
+
+def with_fluid(bounds: list[Bound], fluid: Bound | None) -> list[Bound]:
+    """Return some bounds with a better one of fluid kind in the place of the one there is."""
+    if fluid is None:
+        return bounds
+    better = [fluid if bound.kind == fluid.kind and bound.value_ps < fluid.value_ps else bound for bound in bounds]
+    return better if any(bound.kind == fluid.kind for bound in bounds) else [fluid, *bounds]
+
+
+def bandwidth_bound(instance: Instance, scope: BoundScope, model: CostModel | None = None) -> Bound:
+    """Return the fluid bound whose weights are the bandwidths: the best one if every dimension can always be busy."""
+    dimensions = instance.network.dimensions
+    total = sum((dimensions[k].bandwidth_Bps for k in instance.involved), Fraction(0))
+    shares = {k: dimensions[k].bandwidth_Bps / total for k in instance.involved}
+    certificate = tuple(shares.get(k, Fraction(0)) for k in range(instance.network.num_dimensions))
+    value_ps = certified_bound_ps(instance, certificate, scope, model)
+    return Bound(value_ps, BoundKind.FLUID, scope, certificate, value_ps)
+
+
+def remembered_bounds(instance: Instance) -> Mapping[BoundScope, list[Bound]]:
+    """Return the quick bounds worked out for an instance so far, whatever its number of chunks."""
+    return _REMEMBERED.of(instance)
+
+
+def remember_bounds(instance: Instance, known: Mapping[BoundScope, list[Bound]]) -> None:
+    """Take over quick bounds that another process has worked out."""
+    _REMEMBERED.of(instance).update(known)
+
+
+class _Remembered:
+    """Quick bounds by instance (its number of chunks does not matter) and scope, those of the latest instances."""
+
+    def __init__(self) -> None:
+        self._by_instance: OrderedDict[Instance, dict[BoundScope, list[Bound]]] = OrderedDict()
+
+    def of(self, instance: Instance) -> dict[BoundScope, list[Bound]]:
+        """Return what is known of an instance, to be added to."""
+        key = replace(instance, num_chunks=1, known=None)
+        known = self._by_instance.setdefault(key, {})
+        self._by_instance.move_to_end(key)
+        if len(self._by_instance) > MAX_REMEMBERED:
+            self._by_instance.popitem(last=False)
+        return known
+
+
+_REMEMBERED = _Remembered()
 
 
 def best_bound(bounds: Iterable[Bound]) -> Bound:
@@ -68,6 +162,10 @@ def bound_over_counts(instance: Instance, chunking: Chunking, bound_for: Callabl
         The best known bound for exactly so many chunks.
     """
     whole = BoundScope(chunking.sizing, chunking.min_chunks, chunking.max_chunks)
+    if not has_quick_fluid_bound(instance):
+        # A second for each number is too much where the time limit is over.
+        best = best_bound(quick_bounds(instance, replace(whole, sizes=Sizing.FREE)))
+        return Bound(best.value_ps, best.kind, whole)
     least: Bound | None = None
     for num_chunks in range(chunking.min_chunks, chunking.max_chunks + 1):
         any_sizes = BoundScope(Sizing.FREE, num_chunks, num_chunks)

@@ -8,17 +8,20 @@ from dataclasses import replace
 import themis_opt
 from themis_opt.bound import Bound, BoundScope, Sizing
 from themis_opt.chunking import Chunking
-from themis_opt.errors import SolverError, ThemisError
+from themis_opt.cost import CostModel
+from themis_opt.errors import InvalidScheduleError, SolverError, ThemisError
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule, Status
 from themis_opt.simulator import simulate
 from themis_opt.solving.bounds import best_bound, quick_bounds
 from themis_opt.solving.protocol import Progress
 from themis_opt.validation import check
+from themis_opt.validation.claims import bound_violations, status_violations
+from themis_opt.validation.form import form_violations
 
 
 class Incumbent:
-    """Keeps the best schedule; every candidate is simulated and validated before it counts.
+    """Keeps the best schedule; every candidate is simulated, and validated before it counts.
 
     Parameters
     ----------
@@ -61,22 +64,25 @@ class Incumbent:
         Raises
         ------
         SolverError
-            When it is no schedule of the instance with chunks as asked for, or ends before a claimed lower bound.
+            When it is no schedule of the instance with chunks as asked for, or a better one that breaks a rule or ends
+            before a claimed lower bound.
         """
         claimless = replace(
             schedule, instance=self.instance, makespan_ps=None, bound=None, stages=None, status=Status.FEASIBLE
         )
         try:
             makespan_ps = simulate(self.instance, claimless).makespan_ps
-            check(self.instance, claimless)
+            timed = replace(claimless, makespan_ps=makespan_ps)
+            if makespan_ps < self.makespan_ps:
+                check(self.instance, timed)
         except ThemisError as error:
             raise SolverError(f"{phase} brought a schedule that is none: {str(error).splitlines()[0]}") from error
         if not self.chunking.allows(self.instance, [chunk.size_bytes for chunk in schedule.chunks]):
             raise SolverError(f"{phase} brought a schedule whose chunks are not as asked for")
-        _require_consistent(makespan_ps, self.bound_for(schedule.num_chunks), phase)
         if makespan_ps < self.makespan_ps:
-            self.schedule = replace(claimless, makespan_ps=makespan_ps)
-        self._listener(Progress(phase, self.schedule, self.bound))
+            _require_consistent(makespan_ps, self.bound_for(schedule.num_chunks), phase)
+            self.schedule = timed
+        self.report(phase)
 
     def tighten(self, bound: Bound | None, phase: str) -> None:
         """Take a bound if it speaks of one allowed number of chunks of allowed sizes and is higher than what is known.
@@ -100,6 +106,10 @@ class Incumbent:
             _require_consistent(int(self.makespan_ps), bound, phase)
         own_scope = self.chunking.scope(scope.min_chunks)
         self._bounds[own_scope] = best_bound([known, replace(bound, scope=own_scope)])
+        self.report(phase)
+
+    def report(self, phase: str) -> None:
+        """Tell the listener what is known, and what is being done."""
         self._listener(Progress(phase, self.schedule, self.bound))
 
     @property
@@ -110,10 +120,12 @@ class Incumbent:
     def result(self, solver: str, seed: int) -> Schedule:
         """Return the best schedule with its bound and status, checked by the validator.
 
+        The schedule itself and its makespan have been since it was offered; what is new is claimed about the bound.
+
         Raises
         ------
         InvalidScheduleError
-            When it breaks a rule, which is a defect of whoever made it.
+            When a claim is false, which is a defect of whoever claimed the bound.
         """
         assert self.schedule is not None
         schedule = replace(
@@ -124,7 +136,13 @@ class Incumbent:
             seed=seed,
             version=themis_opt.__version__,
         )
-        check(self.instance, schedule)
+        violations = [
+            *form_violations(schedule),
+            *bound_violations(self.instance, schedule, schedule.makespan_ps, CostModel(self.instance)),
+            *status_violations(schedule, schedule.makespan_ps),
+        ]
+        if violations:
+            raise InvalidScheduleError(violations)
         return schedule
 
 

@@ -90,6 +90,17 @@ def bound_from(data: Mapping[str, Any] | None) -> Bound | None:
     return Bound(data["value_ps"], data["kind"], scope_from(data["scope"]), weights, data["certified_ps"])
 
 
+def known_bounds_message(known: Mapping[BoundScope, list[Bound]]) -> list[list[dict[str, Any] | None]]:
+    """Return bounds by scope as plain data."""
+    return [[bound_message(bound) for bound in bounds] for bounds in known.values()]
+
+
+def known_bounds_from(data: list[list[dict[str, Any]]]) -> dict[BoundScope, list[Bound]]:
+    """Return the bounds by scope in a message."""
+    lists = [[bound for bound in map(bound_from, bounds) if bound is not None] for bounds in data]
+    return {bounds[0].scope: bounds for bounds in lists if bounds}
+
+
 def scope_message(scope: BoundScope) -> list[Any]:
     """Return a scope as plain data."""
     return [str(scope.sizes), scope.min_chunks, scope.max_chunks]

@@ -17,6 +17,7 @@ from themis_opt.bound import Bound, BoundScope
 from themis_opt.errors import InputError, SolverError
 from themis_opt.instance import Instance
 from themis_opt.solving import messages
+from themis_opt.solving.bounds import remembered_bounds
 from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
 
 GRACE_S = 1.0
@@ -41,6 +42,7 @@ class SolverProcess:
         self._solver = solver
         self._process: subprocess.Popen[bytes] | None = None
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._peeked: list[bytes | None] = []
         self._errors: list[bytes] = []
         self._ready = False
         self._start()
@@ -67,9 +69,9 @@ class SolverProcess:
             "request": "solve",
             "name": self._solver,
             "instance": messages.instance_message(instance),
-            "params": messages.params_message(params),
+            "known_bounds": messages.known_bounds_message(remembered_bounds(instance)),
         }
-        answer = self._ask(request, params.time_limit_s, on_progress)
+        answer = self._ask(request, params, on_progress)
         return None if answer is None else messages.result_from(answer["result"])
 
     def bound(self, name: str, instance: Instance, scope: BoundScope, params: SolverParams) -> Bound | None:
@@ -85,9 +87,8 @@ class SolverProcess:
             "name": name,
             "instance": messages.instance_message(instance),
             "scope": messages.scope_message(scope),
-            "params": messages.params_message(params),
         }
-        answer = self._ask(request, params.time_limit_s, lambda progress: None)
+        answer = self._ask(request, params, lambda progress: None)
         return None if answer is None else messages.bound_from(answer["bound"])
 
     def wait_until_ready(self) -> None:
@@ -121,6 +122,7 @@ class SolverProcess:
 
     def _start(self) -> None:
         self._answers = queue.SimpleQueue()
+        self._peeked = []
         self._errors = []
         self._ready = False
         # A session of its own, so that Ctrl-C reaches the parent alone, which then decides.
@@ -137,12 +139,16 @@ class SolverProcess:
         threading.Thread(target=_read_errors, args=(process, self._errors), daemon=True).start()
 
     def _ask(
-        self, request: Mapping[str, Any], limit_s: float, on_progress: Callable[[Progress], None]
+        self, request: Mapping[str, Any], params: SolverParams, on_progress: Callable[[Progress], None]
     ) -> Mapping[str, Any] | None:
         try:
             self.wait_until_ready()
-            self._send(request)
-            return self._await_result(time.monotonic() + limit_s + GRACE_S, on_progress)
+            deadline = time.monotonic() + params.time_limit_s
+            told = messages.params_message(params)
+            # Writing down the hints of thousands of chunks takes a while, too.
+            told["time_limit_s"] = max(deadline - time.monotonic(), 0.5 * params.time_limit_s)
+            self._send({**request, "params": told})
+            return self._await_result(deadline + GRACE_S, on_progress)
         except BaseException:
             self.stop()
             raise
@@ -163,7 +169,9 @@ class SolverProcess:
                 self.stop()
                 return None
             if message["event"] == "progress":
-                on_progress(messages.progress_from(message["progress"]))
+                # Reports may come faster than they can be checked: of those that wait the last is the best.
+                if not _is_superseded(message, self._peek()):
+                    on_progress(messages.progress_from(message["progress"]))
             elif message["event"] == "bad input":
                 raise InputError(message["message"])
             elif message["event"] == "error":
@@ -174,7 +182,8 @@ class SolverProcess:
     def _receive(self, deadline: float) -> Mapping[str, Any] | None:
         """Return the next message, or ``None`` at the deadline."""
         try:
-            line = self._answers.get(timeout=max(0.0, deadline - time.monotonic()))
+            left_s = max(0.0, deadline - time.monotonic())
+            line = self._peeked.pop() if self._peeked else self._answers.get(timeout=left_s)
         except queue.Empty:
             return None
         if line is None:
@@ -182,12 +191,28 @@ class SolverProcess:
         message: Mapping[str, Any] = json.loads(line)
         return message
 
+    def _peek(self) -> Mapping[str, Any] | None:
+        """Return the message after the last one received, if it is here already; it can still be received."""
+        if not self._peeked:
+            with contextlib.suppress(queue.Empty):
+                self._peeked.append(self._answers.get_nowait())
+        line = self._peeked[0] if self._peeked else None
+        return None if line is None else json.loads(line)
+
     def _died(self) -> SolverError:
         assert self._process is not None
         code = self._process.wait()
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         last = b"".join(self._errors).decode(errors="replace").strip().splitlines()[-1:]
         return SolverError(f"the process of solver {self._solver!r} ended by {how}{': ' + last[0] if last else ''}")
+
+
+def _is_superseded(message: Mapping[str, Any], following: Mapping[str, Any] | None) -> bool:
+    """Return whether the next progress report brings all that this one does."""
+    if following is None or following["event"] != "progress":
+        return False
+    mine, others = message["progress"], following["progress"]
+    return all(mine[part] is None or others[part] is not None for part in ("incumbent", "bound"))
 
 
 def _read_answers(process: subprocess.Popen[bytes], answers: queue.SimpleQueue[bytes | None]) -> None:

@@ -11,7 +11,14 @@ from themis_opt.errors import SolverError
 from themis_opt.instance import Instance
 from themis_opt.interruption import INTERRUPTION
 from themis_opt.schedules import Schedule
-from themis_opt.solving.bounds import bound_over_counts, equal_chunks_scope
+from themis_opt.simulator import simulate
+from themis_opt.solving.bounds import (
+    FLUID_S_PER_ARC,
+    bound_over_counts,
+    equal_chunks_scope,
+    has_quick_fluid_bound,
+    num_lattice_arcs,
+)
 from themis_opt.solving.incumbent import Incumbent
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import Progress, SolverParams
@@ -20,8 +27,17 @@ from themis_opt.solving.starts import starting_schedules
 ASSIGNMENT_SHARE = 0.2
 """The part of the time limit that the assignment bound may take from the solver, and at most two seconds."""
 
+FLUID_SHARE = 0.5
+"""The part of the time limit that the fluid program may take where it is not quick; with less it is left out."""
+
 MAX_HINTS = 8
 """How many of the best heuristic schedules a solver is given."""
+
+MAX_HINT_STAGES = 30_000
+"""And how many stages they may have together, the best one apart: each takes the solver some microseconds to read."""
+
+SETTLING_S_PER_STAGE = 4e-5
+"""What is kept of the time limit for each stage of a schedule, to read and judge what the solver brings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +56,8 @@ class Outcome:
         A sentence for the user, or nothing.
     wall_s
         Seconds of solving, start-up of the solver process excluded.
+    has_failed
+        Whether the solver or its process failed, so that all there is was found before; `note` says how.
     """
 
     schedule: Schedule
@@ -47,6 +65,7 @@ class Outcome:
     interruption: KeyboardInterrupt | None = None
     note: str = ""
     wall_s: float = 0.0
+    has_failed: bool = False
 
 
 def run_solver(instance: Instance, process: SolverProcess, solver: str, params: SolverParams) -> Outcome:
@@ -72,14 +91,14 @@ def run_solver(instance: Instance, process: SolverProcess, solver: str, params: 
     incumbent = Incumbent(instance, chunking, params.on_progress)
     interruption: KeyboardInterrupt | None = None
     note = ""
+    has_failed = False
     started = time.monotonic()
     INTERRUPTION.release()
     try:
-        hints = []
-        for name, schedule in starting_schedules(instance, chunking, params.seed):
-            hints.append(schedule)
-            incumbent.offer(schedule, name)
+        hints = _offer_heuristics(incumbent, params.seed)
+        incumbent.report("starting the solver")
         process.wait_until_ready()
+        # Heuristics run while the solver's process starts; from here the time limit counts.
         started = time.monotonic()
         note = _improve(incumbent, process, replace(params, chunking=chunking), hints)
         INTERRUPTION.hold()
@@ -92,24 +111,37 @@ def run_solver(instance: Instance, process: SolverProcess, solver: str, params: 
         if incumbent.schedule is None:
             raise
         INTERRUPTION.hold()
-        note = str(error)
+        note, has_failed = str(error), True
     # From here on signals wait: the best schedule is checked, and whoever called saves it.
     wall_s = time.monotonic() - started
     bound_any = None if chunking.has_fixed_count else bound_over_counts(instance, chunking, incumbent.bound_for)
-    return Outcome(incumbent.result(solver, params.seed), bound_any, interruption, note, wall_s)
+    return Outcome(incumbent.result(solver, params.seed), bound_any, interruption, note, wall_s, has_failed)
+
+
+def _offer_heuristics(incumbent: Incumbent, seed: int) -> list[Schedule]:
+    """Offer all heuristic schedules, the best one first so that only that has to be judged; return them all."""
+    instance = incumbent.instance
+    made = list(starting_schedules(instance, incumbent.chunking, seed))
+    by_makespan = sorted(made, key=lambda start: simulate(instance, start[1]).makespan_ps)
+    for name, schedule in by_makespan:
+        incumbent.offer(schedule, name)
+    return [schedule for _, schedule in made]
 
 
 def _improve(incumbent: Incumbent, process: SolverProcess, params: SolverParams, hints: list[Schedule]) -> str:
     """Let the assignment bound and the solver work on the incumbent; return a note for the user."""
     instance = incumbent.instance
     chunking = incumbent.chunking
-    deadline = time.monotonic() + params.time_limit_s
-    if chunking.is_plain:
-        if incumbent.is_proven:
-            return ""
-        _add_assignment_bound(incumbent, process, params, chunking)
-        if incumbent.is_proven:
-            return ""
+    deadline = time.monotonic() + _solving_s(incumbent, params.time_limit_s)
+    if incumbent.is_proven and chunking.is_plain:
+        return ""
+    if has_quick_fluid_bound(instance):
+        if chunking.is_plain:
+            _add_assignment_bound(incumbent, process, params, chunking)
+    elif chunking.has_fixed_count:
+        _add_fluid_bound(incumbent, process, params)
+    if incumbent.is_proven and chunking.is_plain:
+        return ""
     left_s = deadline - time.monotonic()
     if left_s <= 0:
         return "the time limit left no time for the solver"
@@ -120,6 +152,7 @@ def _improve(incumbent: Incumbent, process: SolverProcess, params: SolverParams,
             incumbent.offer(progress.incumbent, progress.phase)
         incumbent.tighten(progress.bound, progress.phase)
 
+    incumbent.report("solver")
     result = process.solve(instance, solver_params, listen)
     if result is None:
         return "the solver did not answer in time and was stopped"
@@ -134,8 +167,28 @@ def _add_assignment_bound(
 ) -> None:
     share_s = min(2.0, ASSIGNMENT_SHARE * params.time_limit_s)
     bound_params = replace(params, time_limit_s=share_s, chunking=None)
+    incumbent.report("assignment bound")
     scope = replace(equal_chunks_scope(incumbent.instance), sizes=chunking.sizing)
     incumbent.tighten(process.bound("assignment", incumbent.instance, scope, bound_params), "assignment")
+
+
+def _add_fluid_bound(incumbent: Incumbent, process: SolverProcess, params: SolverParams) -> None:
+    """Let the solver's process, which can be stopped, work out a fluid bound that is not quick, if it can in time."""
+    share_s = FLUID_SHARE * params.time_limit_s
+    if share_s < FLUID_S_PER_ARC * num_lattice_arcs(incumbent.instance):
+        return
+    scope = incumbent.chunking.scope(incumbent.chunking.min_chunks)
+    bound_params = replace(params, time_limit_s=share_s, chunking=None)
+    incumbent.report("fluid bound")
+    incumbent.tighten(process.bound("fluid", incumbent.instance, scope, bound_params), "fluid")
+
+
+def _solving_s(incumbent: Incumbent, time_limit_s: float) -> float:
+    """Return the time limit less what judging the solver's schedule of thousands of chunks will take."""
+    best = incumbent.schedule
+    assert best is not None
+    num_stages = sum(map(len, best.sequences))
+    return time_limit_s - SETTLING_S_PER_STAGE * num_stages
 
 
 def _best_hints(hints: list[Schedule], incumbent: Incumbent) -> tuple[Schedule, ...]:
@@ -143,4 +196,5 @@ def _best_hints(hints: list[Schedule], incumbent: Incumbent) -> tuple[Schedule, 
     best = incumbent.schedule
     assert best is not None
     alike = [hint for hint in hints if hint.num_chunks == best.num_chunks]
-    return (best, *alike)[:MAX_HINTS]
+    num_affordable = MAX_HINT_STAGES // sum(map(len, best.sequences))
+    return (best, *alike[:num_affordable])[:MAX_HINTS]

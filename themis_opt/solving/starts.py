@@ -14,19 +14,35 @@ from themis_opt.schedules import Chunk, Schedule
 HINT_SCHEDULERS = ("themis-scf", "themis-fifo", "themis-astra-scf", "themis-astra-fifo", "round-robin", "baseline")
 """Heuristics that make the instance's number of equal chunks."""
 
+MOST_TELLING = ("themis-scf", "baseline", "themis-fifo", "round-robin", "themis-astra-fifo", "themis-astra-scf")
+"""The same in the order in which they are left out when there are too many stages for all: the last one first."""
+
+MAX_STAGES = 100_000
+"""Stages of all the starting schedules together, about a second of dispatching and judging; the first has no limit."""
+
 
 def starting_schedules(instance: Instance, chunking: Chunking, seed: int) -> Iterator[tuple[str, Schedule]]:
     """Yield heuristic schedules whose chunks are as asked for, each with the name of its scheduler.
 
-    Where the number of chunks is free, those of 1, 2, 4 … chunks and of the most allowed.
+    Where the number of chunks is free, those of 1, 2, 4 … chunks and of the most allowed. With many thousands of stages
+    not every scheduler has its turn: time limits are for solving.
     """
-    for num_chunks in _counts(chunking):
+    counts = _counts(chunking)
+    affordable = _affordable(instance, counts)
+    for num_chunks in counts:
         counted = replace(instance, num_chunks=num_chunks)
-        for name in HINT_SCHEDULERS:
+        for name in affordable:
             schedule = get_scheduler(name)(counted, seed=seed)
             if chunking.sizing is Sizing.FREE:
                 schedule = _in_granules(schedule, chunking)
             yield name, replace(schedule, instance=instance)
+
+
+def _affordable(instance: Instance, counts: list[int]) -> list[str]:
+    """Return the schedulers to try, by the number of stages and not by the clock: the result must not depend on it."""
+    num_stages = sum(counts) * len(instance.involved) * len(instance.phases)
+    num_affordable = max(1, MAX_STAGES // num_stages)
+    return [name for name in HINT_SCHEDULERS if name in MOST_TELLING[:num_affordable]]
 
 
 def _counts(chunking: Chunking) -> list[int]:

@@ -12,14 +12,20 @@ import queue
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, BinaryIO
 
 from themis_opt.errors import InputError, ThemisError
+from themis_opt.memory import collect_garbage_rarely
 from themis_opt.solving import messages
-from themis_opt.solving.protocol import Progress
+from themis_opt.solving.bounds import remember_bounds
+from themis_opt.solving.protocol import Progress, SolverParams
 from themis_opt.solving.registry import BOUNDS, SOLVERS
+
+LEAST_LIMIT_S = 1e-3
+"""The time limit of a request that took all its time to read."""
 
 
 class Channel:
@@ -43,11 +49,13 @@ def main(preload: list[str]) -> None:
     for name in preload:
         SOLVERS.get(name)
     BOUNDS.get("assignment")
+    collect_garbage_rarely()
     channel.send("ready")
-    requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    requests: queue.SimpleQueue[tuple[float, bytes]] = queue.SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
     while True:
-        _serve(json.loads(requests.get()), channel)
+        arrived, line = requests.get()
+        _serve(json.loads(line), channel, arrived)
 
 
 def _private_stdout() -> BinaryIO:
@@ -59,16 +67,16 @@ def _private_stdout() -> BinaryIO:
     return os.fdopen(private, "wb")
 
 
-def _read_requests(requests: queue.SimpleQueue[bytes]) -> None:
+def _read_requests(requests: queue.SimpleQueue[tuple[float, bytes]]) -> None:
     for line in sys.stdin.buffer:
-        requests.put(line)
+        requests.put((time.monotonic(), line))
     os._exit(0)
 
 
-def _serve(request: Mapping[str, Any], channel: Channel) -> None:
-    serve: dict[str, Callable[[Mapping[str, Any], Channel], None]] = {"solve": _solve, "bound": _bound}
+def _serve(request: Mapping[str, Any], channel: Channel, arrived: float) -> None:
+    serve: dict[str, Callable[[Mapping[str, Any], Channel, float], None]] = {"solve": _solve, "bound": _bound}
     try:
-        serve[request["request"]](request, channel)
+        serve[request["request"]](request, channel, arrived)
     except InputError as error:
         channel.send("bad input", message=str(error))
     except ThemisError as error:
@@ -79,22 +87,30 @@ def _serve(request: Mapping[str, Any], channel: Channel) -> None:
         channel.send("error", message=f"{type(error).__name__}: {error}")
 
 
-def _solve(request: Mapping[str, Any], channel: Channel) -> None:
+def _solve(request: Mapping[str, Any], channel: Channel, arrived: float) -> None:
     def report(progress: Progress) -> None:
         channel.send("progress", progress=messages.progress_message(progress))
 
+    solver = SOLVERS.get(request["name"])
+    instance = messages.instance_from(request["instance"])
+    remember_bounds(instance, messages.known_bounds_from(request["known_bounds"]))
     params = replace(messages.params_from(request["params"]), on_progress=report)
-    result = SOLVERS.get(request["name"])(messages.instance_from(request["instance"]), params)
+    result = solver(instance, _with_time_left(params, arrived))
     channel.send("result", result=messages.result_message(result))
 
 
-def _bound(request: Mapping[str, Any], channel: Channel) -> None:
-    bound = BOUNDS.get(request["name"])(
-        messages.instance_from(request["instance"]),
-        messages.scope_from(request["scope"]),
-        messages.params_from(request["params"]),
-    )
+def _bound(request: Mapping[str, Any], channel: Channel, arrived: float) -> None:
+    provider = BOUNDS.get(request["name"])
+    instance = messages.instance_from(request["instance"])
+    params = messages.params_from(request["params"])
+    bound = provider(instance, messages.scope_from(request["scope"]), _with_time_left(params, arrived))
     channel.send("result", bound=messages.bound_message(bound))
+
+
+def _with_time_left(params: SolverParams, arrived: float) -> SolverParams:
+    """Return the parameters less the time that reading the request took: thousands of chunks take a while."""
+    left_s = params.time_limit_s - (time.monotonic() - arrived)
+    return replace(params, time_limit_s=max(left_s, min(LEAST_LIMIT_S, params.time_limit_s)))
 
 
 if __name__ == "__main__":

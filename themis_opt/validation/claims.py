@@ -88,6 +88,12 @@ def _kind_violations(bound: Bound) -> Iterator[Violation]:
     if bound.certified_ps is not None and bound.certified_ps > bound.value_ps:
         message = f"the certified bound is {bound.certified_ps} ps, above the bound of {bound.value_ps} ps"
         yield Violation(ViolationKind.CERTIFIED_BOUND, message, expected=bound.value_ps, found=bound.certified_ps)
+    if bound.certified_ps is not None and bound.certified_ps < 0:
+        message = f"the certified bound is {bound.certified_ps} ps; a time is at least 0 ps"
+        yield Violation(ViolationKind.CERTIFIED_BOUND, message, expected=0, found=bound.certified_ps)
+    if bound.certified_ps is None and bound.certificate is not None:
+        message = "there is a certificate, and no certified bound that says what it proves"
+        yield Violation(ViolationKind.CERTIFIED_BOUND, message)
     if bound.certified_ps is not None and bound.certificate is None:
         message = f"the certified bound is {bound.certified_ps} ps, and there is no certificate"
         yield Violation(ViolationKind.CERTIFICATE, message, found=bound.certified_ps)

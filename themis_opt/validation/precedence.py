@@ -12,18 +12,15 @@ Every NPU follows the same schedule, so a graph without a cycle means that no NP
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from themis_opt.collective import Phase
 from themis_opt.cost import CostModel
 from themis_opt.errors import DeadlockError
 from themis_opt.instance import Instance
 from themis_opt.schedules import Chunk, Order, Slot
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 
 class Work(NamedTuple):
@@ -79,6 +76,8 @@ def _stage_times(instance: Instance, chunk: Chunk, model: CostModel) -> list[tup
 class Precedence:
     """The precedence graph of a schedule whose sequences name every stage exactly once.
 
+    Into a vertex lead at most two arcs and out of it at most two: those of its chunk and those of its dimension.
+
     Attributes
     ----------
     works
@@ -93,44 +92,53 @@ class Precedence:
         self.sequences = [
             [vertex_of[chunk, phase, k] for chunk, phase in sequence] for k, sequence in enumerate(sequences)
         ]
-        self.graph = self._build()
-
-    def _build(self) -> nx.DiGraph[int]:
-        import networkx as nx
-
-        graph: nx.DiGraph[int] = nx.DiGraph()
-        graph.add_nodes_from(range(len(self.works)))
-        for sequence in self.sequences:
-            graph.add_weighted_edges_from(
-                (before, after, self.works[before].hold_ps) for before, after in pairwise(sequence)
-            )
-        # A stage may follow another both in its chunk and in its dimension: the duration is the longer wait.
-        graph.add_weighted_edges_from(
-            (vertex - 1, vertex, self.works[vertex - 1].duration_ps)
-            for vertex in range(1, len(self.works))
-            if self.works[vertex].chunk == self.works[vertex - 1].chunk
-        )
-        return graph
+        links = [(before, after) for sequence in self.sequences for before, after in pairwise(sequence)]
+        chunk_links = [
+            (vertex, vertex + 1) for vertex, (work, other) in enumerate(pairwise(works)) if work.chunk == other.chunk
+        ]
+        self._before_in_dimension = _by_vertex(len(works), ((after, before) for before, after in links))
+        self._before_in_chunk = _by_vertex(len(works), ((after, before) for before, after in chunk_links))
+        self._after_in_dimension = _by_vertex(len(works), links)
+        self._after_in_chunk = _by_vertex(len(works), chunk_links)
 
     def topological_order(self) -> list[int]:
         """Return the vertices so that every stage comes after those it waits for.
+
+        Source: A. B. Kahn, Topological sorting of large networks, CACM 5(11), 1962.
 
         Raises
         ------
         DeadlockError
             When there is no such order; it names a circle.
         """
-        import networkx as nx
+        num_waits = [
+            (chunk_mate is not None) + (dimension_mate is not None)
+            for chunk_mate, dimension_mate in zip(self._before_in_chunk, self._before_in_dimension, strict=True)
+        ]
+        order = [vertex for vertex, waits in enumerate(num_waits) if not waits]
+        for vertex in order:  # it grows meanwhile
+            for after in (self._after_in_chunk[vertex], self._after_in_dimension[vertex]):
+                if after is not None:
+                    num_waits[after] -= 1
+                    if not num_waits[after]:
+                        order.append(after)
+        if len(order) < len(self.works):
+            stuck = {vertex for vertex, waits in enumerate(num_waits) if waits}
+            raise DeadlockError([self.works[vertex].key for vertex in self._circle(stuck)])
+        return order
 
-        try:
-            return list(nx.topological_sort(self.graph))
-        except nx.NetworkXUnfeasible:
-            raise DeadlockError([self.works[vertex].key for vertex in self._circle()]) from None
+    def _circle(self, stuck: set[int]) -> list[int]:
+        """Return vertices each of which waits for the next, and the last for the first, with shortcuts taken.
 
-    def _circle(self) -> list[int]:
-        """Return vertices each of which waits for the next, and the last for the first, with shortcuts taken."""
-        import networkx as nx
-
+        Every one of the `stuck` vertices waits for another of them, so going from one to the next comes back somewhere.
+        """
+        walk: dict[int, None] = {}
+        vertex = min(stuck)
+        while vertex not in walk:
+            walk[vertex] = None
+            waits_for = (self._before_in_dimension[vertex], self._before_in_chunk[vertex])
+            vertex = next(before for before in waits_for if before is not None and before in stuck)
+        round_trip = list(walk)
         place_of = {vertex: place for sequence in self.sequences for place, vertex in enumerate(sequence)}
 
         def waits(vertex: int, other: int) -> bool:
@@ -140,10 +148,10 @@ class Precedence:
             )
 
         circle: list[int] = []
-        for _, vertex in reversed(nx.find_cycle(self.graph)):
-            while len(circle) > 1 and waits(circle[-2], vertex):
+        for visited in round_trip[round_trip.index(vertex) :]:
+            while len(circle) > 1 and waits(circle[-2], visited):
                 circle.pop()
-            circle.append(vertex)
+            circle.append(visited)
         return circle
 
     def earliest_end_ps(self) -> int:
@@ -157,8 +165,21 @@ class Precedence:
         starts = [0] * len(self.works)
         end_ps = 0
         for vertex in self.topological_order():
-            start_ps = starts[vertex]
-            end_ps = max(end_ps, start_ps + self.works[vertex].duration_ps)
-            for after, arc in self.graph.adj[vertex].items():
-                starts[after] = max(starts[after], start_ps + arc["weight"])
+            work, start_ps = self.works[vertex], starts[vertex]
+            arrival_ps, free_ps = start_ps + work.duration_ps, start_ps + work.hold_ps
+            end_ps = max(end_ps, arrival_ps)
+            for after, ready_ps in (
+                (self._after_in_chunk[vertex], arrival_ps),
+                (self._after_in_dimension[vertex], free_ps),
+            ):
+                if after is not None and starts[after] < ready_ps:
+                    starts[after] = ready_ps
         return end_ps
+
+
+def _by_vertex(num_vertices: int, links: Iterable[tuple[int, int]]) -> list[int | None]:
+    """Return, for every vertex, the other one of its link, or ``None``."""
+    linked: list[int | None] = [None] * num_vertices
+    for vertex, other in links:
+        linked[vertex] = other
+    return linked

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from themis_opt.collective import Phase
 from themis_opt.schedules import StageTime
 from themis_opt.validation.precedence import Precedence, Work
 from themis_opt.validation.violation import Violation, ViolationKind
 
-Times = Mapping[tuple[int, Phase, int], int]
-"""A claimed time [ps] of each stage, by chunk, phase and dimension."""
+Times = Sequence[int]
+"""A claimed time [ps] of each stage, in the order of the works."""
 
 
 def stage_violations(
@@ -26,8 +25,9 @@ def stage_violations(
     yield from incomplete
     if incomplete:
         return
-    starts = {(chunk, phase, k): start_ps for chunk, phase, k, start_ps, _ in stages}
-    ends = {(chunk, phase, k): end_ps for chunk, phase, k, _, end_ps in stages}
+    times = {(chunk, phase, k): (start_ps, end_ps) for chunk, phase, k, start_ps, end_ps in stages}
+    in_order = [times[work.key] for work in works]
+    starts, ends = [start_ps for start_ps, _ in in_order], [end_ps for _, end_ps in in_order]
     yield from _durations(works, starts, ends)
     yield from _arrivals(works, starts)
     if precedence is not None:
@@ -51,8 +51,7 @@ def _completeness(works: Sequence[Work], stages: Sequence[StageTime]) -> Iterato
 
 def _durations(works: Sequence[Work], starts: Times, ends: Times) -> Iterator[Violation]:
     """Yield stages that start before time 0 or whose length is not what the stage costs."""
-    for work in works:
-        start_ps, end_ps = starts[work.key], ends[work.key]
+    for work, start_ps, end_ps in zip(works, starts, ends, strict=True):
         if start_ps < 0:
             message = f"{work} starts at {start_ps} ps; no stage starts before 0 ps"
             yield _at(work, ViolationKind.TOO_EARLY, message, 0, start_ps)
@@ -63,10 +62,10 @@ def _durations(works: Sequence[Work], starts: Times, ends: Times) -> Iterator[Vi
 
 def _arrivals(works: Sequence[Work], starts: Times) -> Iterator[Violation]:
     """Yield stages that start before their chunk has left the stage before."""
-    for before, work in pairwise(works):
+    for (before, before_ps), (work, start_ps) in pairwise(zip(works, starts, strict=True)):
         if before.chunk != work.chunk:
             continue
-        start_ps, arrival_ps = starts[work.key], starts[before.key] + before.duration_ps
+        arrival_ps = before_ps + before.duration_ps
         if start_ps < arrival_ps:
             rule = ViolationKind.TOO_EARLY if before.phase == work.phase else ViolationKind.PHASE_ORDER
             message = f"{work} starts at {start_ps} ps; the chunk is there at {arrival_ps} ps, after {before}"
@@ -78,7 +77,7 @@ def _occupancy(precedence: Precedence, starts: Times) -> Iterator[Violation]:
     for sequence in precedence.sequences:
         for vertex, next_vertex in pairwise(sequence):
             before, work = precedence.works[vertex], precedence.works[next_vertex]
-            start_ps, before_ps = starts[work.key], starts[before.key]
+            start_ps, before_ps = starts[next_vertex], starts[vertex]
             free_ps = before_ps + before.hold_ps
             if start_ps >= free_ps:
                 continue

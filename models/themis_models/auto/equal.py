@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from themis_models.auto.balanced import balanced_candidate
 from themis_models.auto.best import Best
 from themis_opt.schedules import Schedule
 from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_KEEPING, anneal
-from themis_opt.search.balancing import balance
-from themis_opt.search.justification import justify
 from themis_opt.search.kernel import FloatArray
 from themis_opt.search.space import Candidate, SearchSpace, candidate_of, random_candidate, schedule_of
 
@@ -27,16 +26,6 @@ FIRST_MOVES = 60_000
 
 COLD = 2e-5
 """Final temperature, as a part of the bound."""
-
-BALANCED_TRIES = 6
-"""Candidates with balanced loads of which the best is annealed."""
-
-BALANCING_MOVES = 200_000
-BALANCING_HOT, BALANCING_COLD = 1e-2, 1e-5
-"""Moves and temperatures, as parts of the bound, of balancing."""
-
-START_AND_END = (0.1, 0.01)
-"""What it counts for a dimension on which no chunk starts or ends, as parts of the bound, in turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +123,13 @@ def _begin(
 ) -> Candidate:
     random = np.random.default_rng((seed, number))
     if start.origin == "balanced" and space.instance.collective.has_free_orders:
-        return _balanced(space, best, random)
+        return balanced_candidate(
+            space,
+            space.instance.equal_chunk_sizes(),
+            float(max(best.target_ps, 1)),
+            random,
+            lambda candidate, makespan_ps: _offer(space, best, candidate, makespan_ps, "balancing"),
+        )
     origin = best.schedule if start.origin == "best" else hints[number % len(hints)] if hints else None
     if start.origin in ("random", "balanced") or origin is None:
         return random_candidate(space, space.instance.equal_chunk_sizes(), random)
@@ -142,28 +137,6 @@ def _begin(
     if start.origin == "hint":
         candidate.priority[:] = 1.0
     return candidate
-
-
-def _balanced(space: SearchSpace, best: Best, random: np.random.Generator) -> Candidate:
-    """Return the best of a few candidates whose loads are balanced and whose priorities are justified."""
-    scale = float(max(best.target_ps, 1))
-    sizes = space.instance.equal_chunk_sizes()
-    shortest, chosen = float("inf"), None
-    for attempt in range(BALANCED_TRIES):
-        candidate = random_candidate(space, sizes, random)
-        idle = START_AND_END[attempt % len(START_AND_END)] * scale
-        balance(
-            candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays, idle, BALANCING_MOVES,
-            BALANCING_HOT * scale, BALANCING_COLD * scale, int(random.integers(2**31)),
-        )  # fmt: skip
-        makespan = justify(space, candidate, target_ps=scale)
-        if chosen is None or makespan < shortest:
-            shortest, chosen = makespan, candidate
-            _offer(space, best, candidate, makespan, "balancing")
-        if best.is_over:
-            break
-    assert chosen is not None
-    return chosen
 
 
 def _anneal_in_segments(
