@@ -12,7 +12,7 @@ import pytest
 from brute_force import BruteForce
 from conftest import CommandLine
 from themis_models.auto.best import Best
-from themis_models.auto.equal import search_equal
+from themis_models.auto.equal import STARTS, EqualSearch
 from themis_models.auto.free import FreeSearch
 from themis_models.auto.solver import solve_auto
 from themis_models.cp_sat.solver import solve_cp_sat
@@ -205,7 +205,7 @@ def with_chunks(instance: Instance, num_chunks: int) -> Instance:
 def searched_equal(instance: Instance, seed: int) -> Schedule:
     best = Best(instance, 0, FOREVER, ignore)
     hints = [get_scheduler("themis-scf")(instance), get_scheduler("baseline")(instance)]
-    search_equal(search_space(instance), best, hints, 1, seed, max_rounds=1)
+    EqualSearch(search_space(instance), best, hints, seed, 500_000).run(1, len(STARTS))
     assert best.schedule is not None
     return best.schedule
 

@@ -14,7 +14,7 @@ defer it); move bytes from one chunk to another. Of equal chunks, `EXCHANGE` and
 
 NEIGHBOURHOODS_EQUAL = np.array([0.4, 0.2, 0.2, 0.2, 0.0])
 NEIGHBOURHOODS_KEEPING = np.array([0.02, 0.5, 0.48, 0.0, 0.0])
-NEIGHBOURHOODS_FREE = np.array([0.4, 0.15, 0.0, 0.15, 0.3])
+NEIGHBOURHOODS_FREE = np.array([0.3, 0.15, 0.1, 0.15, 0.3])
 """How often each is tried: where sizes are fixed, the same but from loads that are balanced, where sizes are free."""
 
 

@@ -1,27 +1,36 @@
-"""The number of chunks as a decision: a look at a few numbers, then the rest of the time for the promising ones.
+"""The number of chunks as a decision: search on where the best schedule seems most likely to be found.
 
-A number of chunks whose lower bound is not below the best makespan cannot improve it and is left out.
+A number of chunks whose lower bound is not below the best makespan cannot improve it and is left out. Of the others,
+the one is searched next whose bound and best makespan so far promise most: the makespan less a part of what separates
+it from the bound, a part that shrinks with every start. Before a number is tried, its gap is taken for
+`FIRST_GAP`·e^(-`GAP_DECAY`·chunks/dimensions): as it was met on many networks, chunks fewer than dimensions leave some
+of these idle, and with twice as many most gaps close.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
-from math import floor
+from dataclasses import dataclass, replace
+from math import exp, floor
 
 from themis_models.auto.best import Best
-from themis_models.auto.equal import search_equal
+from themis_models.auto.equal import EqualSearch
 from themis_models.auto.free import FreeSearch
 from themis_opt.bound import Sizing
 from themis_opt.chunking import Chunking
 from themis_opt.instance import Instance
+from themis_opt.schedules import Schedule
 from themis_opt.search.space import search_space
 from themis_opt.solving.bounds import best_bound, quick_bounds
 from themis_opt.solving.protocol import SolverParams
 
-STARTS_PER_LOOK = 2
-"""Starts of the search with free sizes each time a number of chunks is looked at; doubled every round."""
+FIRST_GAP, GAP_DECAY = 2.0, 3.2
+"""What is expected of a number of chunks that was not tried yet."""
+
+STARTS_TO_HALVE = 4
+"""After so many starts half of the gap is expected to stay."""
+
+STAGES_PER_LOOK = 2_000_000
+"""Stages timed in each start of the search with equal chunks in its first round: a tenth of a second."""
 
 GOOD_ENOUGH = 2e-5
 """A number of chunks whose best makespan is this close to its bound is done."""
@@ -39,64 +48,79 @@ def search_counts(instance: Instance, chunking: Chunking, best: Best, params: So
     best
         Takes every improvement.
     params
-        Workers, seed, and the gap at which to stop.
+        Workers, seed, known schedules, and the gap at which to stop.
     """
-
-    @cache  # each takes a linear program, so none before it is wanted
-    def lower_ps(count: int) -> int:
-        return best_bound(quick_bounds(instance, chunking.scope(count))).value_ps
-
-    counts = _counts(chunking)
-    # First a coarse look from the most chunks down: many chunks come near their bound soonest, and rule out others.
-    _look_at(_coarse(counts), 1, instance, chunking, best, params, lower_ps)
-    starts = STARTS_PER_LOOK
+    allowed = max(GOOD_ENOUGH, params.gap)
+    tries = [_Try(instance, chunking, best, params, count) for count in _counts(chunking)]
     while not best.is_over:
-        promising = [count for count in counts if lower_ps(count) * (1 + _allowed(params)) < best.makespan_ps]
-        if not promising:
+        tries = [one for one in tries if not one.is_over and one.lower_ps * (1 + allowed) < best.makespan_ps]
+        if not tries:
             return
-        by_promise = sorted(promising, key=lambda count: (lower_ps(count), count))
-        _look_at(by_promise, starts, instance, chunking, best, params, lower_ps)
-        starts *= 2
+        chosen = min(tries, key=lambda one: (one.promised_ps, one.num_chunks))
+        chosen.go_on(params.num_workers)
+        if chosen.schedule is not None:
+            best.offer(chosen.schedule, f"{chosen.num_chunks} chunks")
 
 
-def _look_at(
-    counts: list[int],
-    starts: int,
-    instance: Instance,
-    chunking: Chunking,
-    best: Best,
-    params: SolverParams,
-    lower_ps: Callable[[int], int],
-) -> None:
-    """Search a while with each of these numbers of chunks that can still improve the best."""
-    for count in counts:
-        if best.is_over:
-            return
-        if lower_ps(count) * (1 + _allowed(params)) < best.makespan_ps:
-            _look(instance, chunking, best, params, count, lower_ps(count), starts)
+@dataclass(frozen=True, slots=True)
+class _NoSearch:
+    """Stands for a search that has not begun."""
+
+    is_over: bool = False
 
 
-def _allowed(params: SolverParams) -> float:
-    """Return the gap at which a number of chunks is done."""
-    return max(GOOD_ENOUGH, params.gap)
+class _Try:
+    """The search with exactly one number of chunks, and what may be expected of it."""
 
+    def __init__(self, instance: Instance, chunking: Chunking, best: Best, params: SolverParams, count: int) -> None:
+        self.num_chunks = count
+        self.lower_ps = best_bound(quick_bounds(instance, chunking.scope(count))).value_ps
+        self._instance = replace(instance, num_chunks=count)
+        self._chunking = chunking
+        self._params = params
+        target_ps = floor(self.lower_ps * (1 + params.gap))
+        self._mine = Best(instance, target_ps, best.deadline, lambda progress: None)
+        self._shared = best
+        self._num_starts = 0
+        self._search: EqualSearch | FreeSearch | _NoSearch = _NoSearch()
 
-def _look(
-    instance: Instance, chunking: Chunking, best: Best, params: SolverParams, count: int, lower_ps: int, starts: int
-) -> None:
-    """Search a while with exactly `count` chunks."""
-    counted = replace(instance, num_chunks=count)
-    mine = Best(instance, floor(lower_ps * (1 + params.gap)), best.deadline, lambda progress: None)
-    if best.schedule is not None and best.schedule.num_chunks == count:
-        mine.offer(best.schedule, "best")
-    if chunking.sizing is Sizing.FREE:
-        search = FreeSearch(search_space(instance), count, chunking, mine, params.seed + starts)
-        search.run(params.num_workers, starts * params.num_workers)
-    else:
-        hints = [hint for hint in params.hints if hint.num_chunks == count]
-        search_equal(search_space(counted), mine, hints, params.num_workers, params.seed, max_rounds=1)
-    if mine.schedule is not None:
-        best.offer(mine.schedule, f"{count} chunks")
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing can be gained with this number of chunks."""
+        return self._search.is_over
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """The best schedule found."""
+        return self._mine.schedule
+
+    @property
+    def promised_ps(self) -> float:
+        """The makespan that may be expected of another look."""
+        if self._num_starts == 0:
+            gap = FIRST_GAP * exp(-GAP_DECAY * self.num_chunks / len(self._instance.involved))
+            return self.lower_ps * (1 + gap)
+        if self._mine.schedule is None:
+            return float("inf")
+        rest = STARTS_TO_HALVE / (STARTS_TO_HALVE + self._num_starts)
+        return self._mine.makespan_ps - rest * (self._mine.makespan_ps - self.lower_ps)
+
+    def go_on(self, num_workers: int) -> None:
+        """Search for another moment: one start by each worker."""
+        if isinstance(self._search, _NoSearch):
+            self._search = self._new_search()
+        self._search.run(num_workers, num_workers)
+        self._num_starts += num_workers
+
+    def _new_search(self) -> EqualSearch | FreeSearch:
+        known = self._shared.schedule
+        if known is not None and known.num_chunks == self.num_chunks:
+            self._mine.offer(known, "best")
+        space, seed = search_space(self._instance), self._params.seed
+        if self._chunking.sizing is Sizing.FREE:
+            return FreeSearch(space, self.num_chunks, self._chunking, self._mine, seed)
+        hints = [hint for hint in self._params.hints if hint.num_chunks == self.num_chunks]
+        return EqualSearch(space, self._mine, hints, seed, STAGES_PER_LOOK)
 
 
 def _counts(chunking: Chunking) -> list[int]:
@@ -107,12 +131,3 @@ def _counts(chunking: Chunking) -> list[int]:
         counts.add(round(count))
         count *= 2**0.25
     return sorted(count for count in counts if chunking.min_chunks <= count <= chunking.max_chunks)
-
-
-def _coarse(counts: list[int]) -> list[int]:
-    """Return some of the numbers, from the largest down in steps of a quarter."""
-    chosen = [counts[-1]]
-    for count in reversed(counts):
-        if count <= max(chosen[-1] * 0.75, 1) and count < chosen[-1]:
-            chosen.append(count)
-    return chosen

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from themis_models.auto.balanced import balanced_candidate
 from themis_models.auto.best import Best
+from themis_models.auto.numbered import NumberedStarts
 from themis_opt.schedules import Schedule
 from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_KEEPING, anneal
 from themis_opt.search.kernel import FloatArray
@@ -49,15 +49,8 @@ STARTS = (
 )
 
 
-def search_equal(
-    space: SearchSpace,
-    best: Best,
-    hints: Sequence[Schedule],
-    num_workers: int,
-    seed: int,
-    max_rounds: int | None = None,
-) -> None:
-    """Improve `best` with equal chunks until its target, its deadline, or `max_rounds` rounds of all starts.
+class EqualSearch:
+    """Searches with the instance's number of equal chunks.
 
     Parameters
     ----------
@@ -67,108 +60,89 @@ def search_equal(
         Takes every improvement; knows target and deadline.
     hints
         Schedules with equal chunks to start from.
-    num_workers
-        Threads; the compiled kernel lets them run side by side.
     seed
-        Source of randomness; with one worker and a limit on rounds the result depends on nothing else.
-    max_rounds
-        Stop after this many rounds.
+        Source of randomness; with one worker and a limit on starts the result depends on nothing else.
+    first_stages
+        Stages timed in each start of the first round, at least.
     """
-    starts = _numbered_starts(max_rounds)
-    with ThreadPoolExecutor(num_workers) as pool:
-        workers = [pool.submit(_work, space, best, hints, starts, seed) for _ in range(num_workers)]
-        for worker in workers:
-            worker.result()
 
+    def __init__(
+        self,
+        space: SearchSpace,
+        best: Best,
+        hints: Sequence[Schedule],
+        seed: int,
+        first_stages: int = FIRST_STAGES,
+    ) -> None:
+        self._space = space
+        self._best = best
+        self._hints = hints
+        self._seed = seed
+        self._first_stages = first_stages
+        self._scale = float(max(best.target_ps, 1))
+        self._starts = NumberedStarts(self._start, lambda: self.is_over)
 
-class _Numbered:
-    """An iterator that several threads may draw from."""
+    @property
+    def is_over(self) -> bool:
+        """Whether the target is reached or the time is up."""
+        return self._best.is_over
 
-    def __init__(self, items: Iterator[tuple[int, int, Start]]) -> None:
-        import threading
+    def run(self, num_workers: int, num_starts: int | None = None) -> None:
+        """Search until the target, the deadline or so many starts; may be called again to go on."""
+        self._starts.run(num_workers, num_starts)
 
-        self._items = items
-        self._lock = threading.Lock()
+    def _start(self, number: int) -> None:
+        round_idx, which = divmod(number, len(STARTS))
+        start = STARTS[which]
+        candidate = self._begin(start, number)
+        least = self._first_stages * FIRST_MOVES // FIRST_STAGES * candidate.path.size
+        num_stages = max(self._first_stages, least) << round_idx
+        self._anneal_in_segments(candidate, start, num_stages, self._seed + 7919 * number)
 
-    def __iter__(self) -> _Numbered:
-        return self
+    def _begin(self, start: Start, number: int) -> Candidate:
+        space, hints = self._space, self._hints
+        random = np.random.default_rng((self._seed, number))
+        sizes = space.instance.equal_chunk_sizes()
+        if start.origin == "balanced" and space.instance.collective.has_free_orders:
+            return balanced_candidate(space, sizes, self._scale, random, self._offer_balanced)
+        origin = self._best.schedule if start.origin == "best" else hints[number % len(hints)] if hints else None
+        if start.origin in ("random", "balanced") or origin is None:
+            return random_candidate(space, sizes, random)
+        candidate = candidate_of(space, origin)
+        if start.origin == "hint":
+            candidate.priority[:] = 1.0
+        return candidate
 
-    def __next__(self) -> tuple[int, int, Start]:
-        with self._lock:
-            return next(self._items)
+    def _anneal_in_segments(self, candidate: Candidate, start: Start, num_stages: int, seed: int) -> None:
+        """Anneal from the start's heat to `COLD`, looking at the clock between segments, offering what each found."""
+        space, best = self._space, self._best
+        num_segments = max(1, -(-num_stages // SEGMENT_STAGES))
+        num_moves = max(1, num_stages // num_segments // candidate.path.size)
+        steps = np.geomspace(start.hot, COLD, num_segments + 1) * self._scale
+        for segment in range(num_segments):
+            if best.is_over:
+                return
+            makespan_ps = anneal(
+                candidate.path,
+                candidate.chunk_bytes,
+                candidate.priority,
+                *space.arrays,
+                not space.instance.collective.has_free_orders,
+                1.0,
+                0.0,
+                start.shares,
+                num_moves,
+                steps[segment],
+                steps[segment + 1],
+                float(best.target_ps),
+                (seed + segment) % 2**31,
+            )
+            self._offer(candidate, makespan_ps, "search")
 
+    def _offer_balanced(self, candidate: Candidate, makespan_ps: float) -> None:
+        self._offer(candidate, makespan_ps, "balancing")
 
-def _numbered_starts(max_rounds: int | None) -> _Numbered:
-    def generate() -> Iterator[tuple[int, int, Start]]:
-        round_idx = 0
-        while max_rounds is None or round_idx < max_rounds:
-            for index, start in enumerate(STARTS):
-                yield round_idx * len(STARTS) + index, round_idx, start
-            round_idx += 1
-
-    return _Numbered(generate())
-
-
-def _work(space: SearchSpace, best: Best, hints: Sequence[Schedule], starts: _Numbered, seed: int) -> None:
-    for number, round_idx, start in starts:
-        if best.is_over:
-            return
-        candidate = _begin(space, best, hints, start, number, seed)
-        num_stages = max(FIRST_STAGES, FIRST_MOVES * candidate.path.size) << round_idx
-        _anneal_in_segments(space, best, candidate, start, num_stages, seed + 7919 * number)
-
-
-def _begin(
-    space: SearchSpace, best: Best, hints: Sequence[Schedule], start: Start, number: int, seed: int
-) -> Candidate:
-    random = np.random.default_rng((seed, number))
-    if start.origin == "balanced" and space.instance.collective.has_free_orders:
-        return balanced_candidate(
-            space,
-            space.instance.equal_chunk_sizes(),
-            float(max(best.target_ps, 1)),
-            random,
-            lambda candidate, makespan_ps: _offer(space, best, candidate, makespan_ps, "balancing"),
-        )
-    origin = best.schedule if start.origin == "best" else hints[number % len(hints)] if hints else None
-    if start.origin in ("random", "balanced") or origin is None:
-        return random_candidate(space, space.instance.equal_chunk_sizes(), random)
-    candidate = candidate_of(space, origin)
-    if start.origin == "hint":
-        candidate.priority[:] = 1.0
-    return candidate
-
-
-def _anneal_in_segments(
-    space: SearchSpace, best: Best, candidate: Candidate, start: Start, num_stages: int, seed: int
-) -> None:
-    """Anneal from the start's heat to `COLD`, looking at the clock between segments and offering what each found."""
-    scale = float(max(best.target_ps, 1))
-    stages_per_move = candidate.path.size
-    num_segments = max(1, -(-num_stages // SEGMENT_STAGES))
-    num_moves = max(1, num_stages // num_segments // stages_per_move)
-    steps = np.geomspace(start.hot, COLD, num_segments + 1) * scale
-    for segment in range(num_segments):
-        if best.is_over:
-            return
-        makespan = anneal(
-            candidate.path,
-            candidate.chunk_bytes,
-            candidate.priority,
-            *space.arrays,
-            not space.instance.collective.has_free_orders,
-            1.0,
-            0.0,
-            start.shares,
-            num_moves,
-            steps[segment],
-            steps[segment + 1],
-            float(best.target_ps),
-            (seed + segment) % 2**31,
-        )
-        _offer(space, best, candidate, makespan, "search")
-
-
-def _offer(space: SearchSpace, best: Best, candidate: Candidate, makespan_ps: float, phase: str) -> None:
-    if makespan_ps < best.makespan_ps:
-        best.offer(schedule_of(space, candidate, [int(size) for size in candidate.chunk_bytes]), phase)
+    def _offer(self, candidate: Candidate, makespan_ps: float, phase: str) -> None:
+        if makespan_ps < self._best.makespan_ps:
+            sizes = [int(size) for size in candidate.chunk_bytes]
+            self._best.offer(schedule_of(self._space, candidate, sizes), phase)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from themis_models.auto.best import Best
+from themis_models.auto.numbered import NumberedStarts
 from themis_models.sizing import best_sizes
 from themis_opt.chunking import Chunking
 from themis_opt.search.annealing import NEIGHBOURHOODS_FREE, anneal
@@ -24,7 +22,7 @@ from themis_opt.search.space import (
     served_sequences,
 )
 
-STAGES_PER_ANNEALING = 800_000
+STAGES_PER_ANNEALING = 5_000_000
 """Stages timed between two runs of the sizing program."""
 
 MOVES_PER_STAGE = 1000
@@ -32,8 +30,10 @@ MOVES_PER_STAGE = 1000
 
 TURNS_PER_START = 6
 SIZINGS_PER_TURN = 5
-HOT_FIRST, HOT_LATER, COLD = 2e-2, 4e-3, 2e-4
-"""Temperatures as parts of the bound: the first annealing of a start, the later ones, and where they end."""
+HOT, HOTTEST = 0.2, 3e-2
+LATER, COLD = 0.2, 1e-2
+"""Temperatures. The first annealing of a start begins at `HOT`, as a part of the bound's share of one chunk, or at
+`HOTTEST` as a part of the bound if that is less. The later ones begin at `LATER` of this; all end at `COLD` of it."""
 
 FEW_GRANULES = 256
 """With fewer granules per chunk rounding costs so much that every other start anneals whole granules instead."""
@@ -73,25 +73,15 @@ class FreeSearch:
         self._lock = threading.Lock()
         self._is_coarse = space.instance.size_bytes < FEW_GRANULES * num_chunks * chunking.granule_bytes
         self.fractional_ps = float("inf")
+        self._starts = NumberedStarts(self._start, lambda: self.is_over)
 
     def run(self, num_workers: int, num_starts: int | None = None) -> None:
-        """Search until the target, the deadline or so many starts; may be called again to go on from fresh seeds."""
-        numbers: Iterator[int] = itertools.count() if num_starts is None else iter(range(num_starts))
-        with ThreadPoolExecutor(num_workers) as pool:
-            workers = [pool.submit(self._work, numbers) for _ in range(num_workers)]
-            for worker in workers:
-                worker.result()
-
-    def _work(self, numbers: Iterator[int]) -> None:
-        while not self._is_over:
-            with self._lock:
-                number = next(numbers, None)
-            if number is None:
-                return
-            self._start(number)
+        """Search until the target, the deadline or so many starts; may be called again to go on."""
+        self._starts.run(num_workers, num_starts)
 
     @property
-    def _is_over(self) -> bool:
+    def is_over(self) -> bool:
+        """Whether the target is reached, the time is up, or no other sizes of whole granules can be shorter."""
         return self._best.is_over or (not self._is_coarse and self._is_sized)
 
     @property
@@ -116,7 +106,7 @@ class FreeSearch:
         sizes[0] += remainder
         candidate = random_candidate(space, sizes.tolist(), random)
         for turn in range(TURNS_PER_START):
-            if self._is_over:
+            if self.is_over:
                 return
             self._anneal(candidate, random, turn, float(chunking.granule_bytes))
             self._best.offer(schedule_of(space, candidate, [round(size) for size in candidate.chunk_bytes]), "search")
@@ -132,13 +122,14 @@ class FreeSearch:
         if number % 3 == 2 and best.schedule is not None and best.schedule.num_chunks == self._num_chunks:
             candidate = candidate_of(space, best.schedule)
         for turn in range(TURNS_PER_START):
-            if self._is_over:
+            if self.is_over:
                 return
             self._anneal(candidate, random, turn, 0.0)
             self._size(candidate, least)
 
     def _anneal(self, candidate: Candidate, random: np.random.Generator, turn: int, granule: float) -> None:
         scale = float(max(self._best.target_ps, 1))
+        hot = min(HOT / self._num_chunks, HOTTEST) * scale
         anneal(
             candidate.path,
             candidate.chunk_bytes,
@@ -149,8 +140,8 @@ class FreeSearch:
             granule,
             NEIGHBOURHOODS_FREE,
             max(1, min(STAGES_PER_ANNEALING // candidate.path.size, MOVES_PER_STAGE * candidate.path.size)),
-            (HOT_LATER if turn else HOT_FIRST) * scale,
-            COLD * scale,
+            hot * (LATER if turn else 1.0),
+            hot * COLD,
             scale,
             int(random.integers(2**31)),
         )
@@ -166,7 +157,7 @@ class FreeSearch:
             makespan, sizes = solved
             self._round(candidate, served, makespan, sizes)
             candidate.chunk_bytes[:] = np.maximum(sizes, least)
-            if makespan > last * (1 - PROGRESS) or self._is_over:
+            if makespan > last * (1 - PROGRESS) or self.is_over:
                 return
             last = makespan
 

@@ -8,7 +8,7 @@ from math import floor
 
 from themis_models.auto.best import Best
 from themis_models.auto.counts import search_counts
-from themis_models.auto.equal import search_equal
+from themis_models.auto.equal import EqualSearch
 from themis_models.auto.free import FreeSearch
 from themis_models.cp_sat.solver import solve_cp_sat
 from themis_opt.bound import Bound, Sizing
@@ -70,7 +70,8 @@ def _solve_equal(
     deadline = best.deadline
     if few:
         best.deadline = min(deadline, time.monotonic() + min(SEARCH_MAX_S, SEARCH_SHARE * params.time_limit_s))
-    search_equal(search_space(counted), best, _equal_hints(params, chunking), params.num_workers, params.seed)
+    hints = _equal_hints(params, chunking)
+    EqualSearch(search_space(counted), best, hints, params.seed).run(params.num_workers)
     best.deadline = deadline
     left_s = best.left_s
     is_enough = best.is_over if params.gap > DEFAULT_GAP else best.makespan_ps <= bound.value_ps
