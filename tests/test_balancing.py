@@ -177,7 +177,7 @@ def test_the_kernel_records_when_stages_start(seed: int) -> None:
     candidate = drawn_candidate(space, seed)
     num_chunks, num_dims = len(candidate.path), len(space.group_sizes)
     scratch = kernel_scratch(num_chunks, num_dims, len(space.phases))
-    kernel.dispatch(candidate.path, *candidate_costs(space, candidate), kernel.NEVER, *scratch, True)
+    kernel.dispatch(candidate.path, *candidate_costs(space, candidate), space.pipelined, kernel.NEVER, *scratch, True)
     schedule = schedule_of(space, candidate, whole_sizes(candidate))
     places = {
         (chunk, space.instance.phases[stage // num_dims], space.instance.involved[candidate.path[chunk, stage]]): stage

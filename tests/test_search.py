@@ -93,7 +93,7 @@ def timed(space: SearchSpace, candidate: Candidate, cutoff: float = kernel.NEVER
             chunk, candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays, key, hold, duration, load
         )
     scratch = kernel_scratch(shape[0], num_dims, len(space.phases))
-    return kernel.dispatch(candidate.path, key, hold, duration, load, cutoff, *scratch, False)
+    return kernel.dispatch(candidate.path, key, hold, duration, load, space.pipelined, cutoff, *scratch, False)
 
 
 def annealed(space: SearchSpace, candidate: Candidate, seed: int, min_bytes: float = 1.0, **options: float) -> float:

@@ -90,7 +90,7 @@ def anneal(
             chunk, path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined, overhead,
             key, hold, duration, load,
         )  # fmt: skip
-    now = dispatch(path, key, hold, duration, load, 1e300, float_space, int_space, served, start, False)
+    now = dispatch(path, key, hold, duration, load, pipelined, 1e300, float_space, int_space, served, start, False)
     best = now
     best_path = path.copy()
     best_bytes = chunk_bytes.copy()
@@ -164,7 +164,7 @@ def anneal(
                 touched[i], path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus,
                 pipelined, overhead, key, hold, duration, load,
             )  # fmt: skip
-        new = dispatch(path, key, hold, duration, load, cutoff, float_space, int_space, served, start, False)
+        new = dispatch(path, key, hold, duration, load, pipelined, cutoff, float_space, int_space, served, start, False)
         if new <= cutoff:
             now = new
             if now < best:

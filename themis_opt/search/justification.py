@@ -49,7 +49,9 @@ def justify(space: SearchSpace, candidate: Candidate, passes: int = PASSES, targ
                 np.ascontiguousarray(hold[:, ::-1]),
                 np.ascontiguousarray(duration[:, ::-1]),
             )
-        makespan = kernel.dispatch(path, keys, ordered_hold, ordered_duration, load, kernel.NEVER, *scratch, True)
+        makespan = kernel.dispatch(
+            path, keys, ordered_hold, ordered_duration, load, space.pipelined, kernel.NEVER, *scratch, True
+        )
         start = scratch[-1][:, ::-1] if backwards else scratch[-1]
         return makespan, start.copy()
 

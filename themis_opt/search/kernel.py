@@ -71,48 +71,169 @@ def cost_chunk(
 
 
 @compiled
-def _push(keys: FloatArray, chunks: IntArray, length: int, key: float, chunk: int) -> None:
-    """Add an entry to the binary heap in the first `length` places of two parallel rows."""
+def _push(keys: FloatArray, chunks: IntArray, base: int, length: int, key: float, chunk: int) -> None:
+    """Add an entry to the binary heap in the `length` places from `base` of two parallel arrays."""
     place = length
     while place > 0:
         parent = (place - 1) >> 1
-        if keys[parent] < key or (keys[parent] == key and chunks[parent] < chunk):
+        above = keys[base + parent]
+        if above <= key:
             break
-        keys[place] = keys[parent]
-        chunks[place] = chunks[parent]
+        keys[base + place] = above
+        chunks[base + place] = chunks[base + parent]
         place = parent
-    keys[place] = key
-    chunks[place] = chunk
+    keys[base + place] = key
+    chunks[base + place] = chunk
 
 
 @compiled
-def _pop(keys: FloatArray, chunks: IntArray, length: int) -> int:
+def _pop(keys: FloatArray, chunks: IntArray, base: int, length: int) -> int:
     """Remove the first entry of a heap and return its chunk."""
-    first = chunks[0]
+    first = chunks[base]
     last = length - 1
-    key = keys[last]
-    chunk = chunks[last]
+    key = keys[base + last]
+    chunk = chunks[base + last]
     place = 0
     child = 1
     while child < last:
         right = child + 1
-        if right < last and (
-            keys[right] < keys[child] or (keys[right] == keys[child] and chunks[right] < chunks[child])
-        ):
+        if right < last and keys[base + right] < keys[base + child]:
             child = right
-        if key < keys[child] or (key == keys[child] and chunk < chunks[child]):
+        below = keys[base + child]
+        if key <= below:
             break
-        keys[place] = keys[child]
-        chunks[place] = chunks[child]
+        keys[base + place] = below
+        chunks[base + place] = chunks[base + child]
         place = child
         child = 2 * place + 1
-    keys[place] = key
-    chunks[place] = chunk
+    keys[base + place] = key
+    chunks[base + place] = chunk
     return int(first)
 
 
 @compiled
 def dispatch(
+    path: IntArray,
+    key: FloatArray,
+    hold: FloatArray,
+    duration: FloatArray,
+    load: FloatArray,
+    pipelined: bool,
+    cutoff: float,
+    float_space: FloatArray,
+    int_space: IntArray,
+    served: IntArray,
+    start: FloatArray,
+    record: bool,
+) -> float:
+    """Return the makespan, or `NEVER` as soon as it is certain to exceed `cutoff`.
+
+    It is certain when a dimension cannot even serve what it still has to serve without a pause, or when deferred stages
+    wait for each other for ever. ``float_space`` and ``int_space`` are scratch (`space.kernel_scratch`);
+    with `record`, ``served`` (dims, stages on it) gets ``chunk·stages + stage`` in the order served, the last row of
+    ``int_space`` how many, and ``start`` (chunks, stages) the start times [ps].
+    """
+    if pipelined:
+        return _dispatch_pipelined(
+            path, key, hold, duration, load, cutoff, float_space, int_space, served, start, record
+        )  # fmt: skip
+    return _dispatch_exclusive(path, key, hold, load, cutoff, float_space, int_space, served, start, record)
+
+
+@compiled
+def _count_pending(path: IntArray, key: FloatArray, pending: IntArray) -> None:
+    """Count the stages of each dimension that deferred ones wait for; leave zeros where nothing is deferred."""
+    num_chunks, num_stages = path.shape
+    is_any_deferred = False
+    for chunk in range(num_chunks):
+        for stage in range(num_stages):
+            is_any_deferred |= key[chunk, stage] >= DEFERRED
+    if is_any_deferred:
+        for chunk in range(num_chunks):
+            for stage in range(num_stages):
+                if key[chunk, stage] < DEFERRED:
+                    pending[path[chunk, stage]] += 1
+
+
+@compiled
+def _dispatch_exclusive(
+    path: IntArray,
+    key: FloatArray,
+    hold: FloatArray,
+    load: FloatArray,
+    cutoff: float,
+    float_space: FloatArray,
+    int_space: IntArray,
+    served: IntArray,
+    start: FloatArray,
+    record: bool,
+) -> float:
+    """Dispatch where a dimension is held until its chunk has left: each serves one chunk at a time."""
+    num_chunks, num_stages = path.shape
+    num_dims = load.shape[0]
+    width = float_space.shape[1]
+    stage_of = int_space[2 * num_dims]
+    count = int_space[2 * num_dims + 1]
+    wait_key = float_space.reshape(-1)
+    wait_chunk = int_space.reshape(-1)
+    num_waiting = np.zeros(num_dims, np.int64)
+    free_at = np.full(num_dims, NEVER)
+    serving = np.zeros(num_dims, np.int64)
+    left = load.copy()
+    pending = np.zeros(num_dims, np.int64)
+    for d in range(num_dims):
+        if left[d] > cutoff:
+            return NEVER
+        count[d] = 0
+    for chunk in range(num_chunks):
+        stage_of[chunk] = 0
+        d = path[chunk, 0]
+        _push(wait_key, wait_chunk, d * width, num_waiting[d], key[chunk, 0], chunk)
+        num_waiting[d] += 1
+    _count_pending(path, key, pending)
+    now = 0.0
+    num_done = 0
+    while True:
+        following = NEVER
+        for d in range(num_dims):
+            if free_at[d] == NEVER and num_waiting[d] > 0:
+                if now + left[d] > cutoff:
+                    return NEVER
+                if wait_key[d * width] < DEFERRED:
+                    pending[d] -= 1
+                elif pending[d] > 0:
+                    continue
+                chunk = _pop(wait_key, wait_chunk, d * width, num_waiting[d])
+                num_waiting[d] -= 1
+                stage = stage_of[chunk]
+                if record:
+                    served[d, count[d]] = chunk * num_stages + stage
+                    start[chunk, stage] = now
+                    count[d] += 1
+                serving[d] = chunk
+                free_at[d] = now + hold[chunk, stage]
+                left[d] -= hold[chunk, stage]
+            following = min(following, free_at[d])
+        if following == NEVER:
+            return now if num_done == num_chunks else NEVER
+        now = following
+        for d in range(num_dims):
+            if free_at[d] > now:
+                continue
+            free_at[d] = NEVER
+            chunk = serving[d]
+            stage = stage_of[chunk] + 1
+            stage_of[chunk] = stage
+            if stage == num_stages:
+                num_done += 1
+                continue
+            target = path[chunk, stage]
+            _push(wait_key, wait_chunk, target * width, num_waiting[target], key[chunk, stage], chunk)
+            num_waiting[target] += 1
+
+
+@compiled
+def _dispatch_pipelined(
     path: IntArray,
     key: FloatArray,
     hold: FloatArray,
@@ -125,19 +246,14 @@ def dispatch(
     start: FloatArray,
     record: bool,
 ) -> float:
-    """Return the makespan, or `NEVER` as soon as it is certain to exceed `cutoff`.
-
-    It is certain when a dimension cannot even serve what it still has to serve without a pause, or when deferred stages
-    wait for each other for ever. ``float_space`` is scratch of shape (2·dims + 1, at least chunks and dims),
-    ``int_space`` of shape (2·dims + 2, same); with `record`, ``served`` (dims, stages on it) gets
-    ``chunk·stages + stage`` in the order served and ``start`` (chunks, stages) the start times [ps].
-    """
+    """Dispatch where a dimension is held for the transfer only: chunks may be on their way from it, in turn."""
     num_chunks, num_stages = path.shape
     num_dims = load.shape[0]
     stage_of = int_space[2 * num_dims]
     count = int_space[2 * num_dims + 1]
-    wait_key = float_space[:num_dims]
-    wait_chunk = int_space[:num_dims]
+    width = float_space.shape[1]
+    wait_key = float_space.reshape(-1)
+    wait_chunk = int_space.reshape(-1)
     fly_time = float_space[num_dims : 2 * num_dims]
     fly_chunk = int_space[num_dims : 2 * num_dims]
     num_waiting = np.zeros(num_dims, np.int64)
@@ -153,11 +269,9 @@ def dispatch(
     for chunk in range(num_chunks):
         stage_of[chunk] = 0
         d = path[chunk, 0]
-        _push(wait_key[d], wait_chunk[d], num_waiting[d], key[chunk, 0], chunk)
+        _push(wait_key, wait_chunk, d * width, num_waiting[d], key[chunk, 0], chunk)
         num_waiting[d] += 1
-        for stage in range(num_stages):
-            if key[chunk, stage] < DEFERRED:
-                pending[path[chunk, stage]] += 1
+    _count_pending(path, key, pending)
     now = 0.0
     makespan = 0.0
     num_done = 0
@@ -167,11 +281,11 @@ def dispatch(
                 continue
             if now + left[d] > cutoff:
                 return NEVER
-            if wait_key[d, 0] < DEFERRED:
+            if wait_key[d * width] < DEFERRED:
                 pending[d] -= 1
             elif pending[d] > 0:
                 continue
-            chunk = _pop(wait_key[d], wait_chunk[d], num_waiting[d])
+            chunk = _pop(wait_key, wait_chunk, d * width, num_waiting[d])
             num_waiting[d] -= 1
             stage = stage_of[chunk]
             if record:
@@ -211,5 +325,5 @@ def dispatch(
                     num_done += 1
                     continue
                 target = path[chunk, stage]
-                _push(wait_key[target], wait_chunk[target], num_waiting[target], key[chunk, stage], chunk)
+                _push(wait_key, wait_chunk, target * width, num_waiting[target], key[chunk, stage], chunk)
                 num_waiting[target] += 1

@@ -152,7 +152,7 @@ def served_sequences(space: SearchSpace, candidate: Candidate) -> list[list[tupl
     num_dims = len(space.group_sizes)
     scratch = kernel_scratch(num_chunks, num_dims, len(space.phases))
     _, int_space, served, _ = scratch
-    kernel.dispatch(candidate.path, *candidate_costs(space, candidate), kernel.NEVER, *scratch, True)
+    kernel.dispatch(candidate.path, *candidate_costs(space, candidate), space.pipelined, kernel.NEVER, *scratch, True)
     counts = int_space[2 * num_dims + 1]
     return [[divmod(int(code), num_stages) for code in served[d, : counts[d]]] for d in range(num_dims)]
 

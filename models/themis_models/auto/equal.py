@@ -27,8 +27,11 @@ FIRST_MOVES = 60_000
 COLD = 2e-5
 """Final temperature, as a part of the bound."""
 
+HOPELESS = 0.02
+"""A start that is this part above the best schedule halfway is given up, and left out of later rounds."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Start:
     """How one annealing run begins: from what, how hot (as a part of the bound), and with which neighbourhoods."""
 
@@ -80,6 +83,7 @@ class EqualSearch:
         self._seed = seed
         self._first_stages = first_stages
         self._scale = float(max(best.target_ps, 1))
+        self._hopeless: set[Start] = set()
         self._starts = NumberedStarts(self._start, lambda: self.is_over)
 
     @property
@@ -94,6 +98,8 @@ class EqualSearch:
     def _start(self, number: int) -> None:
         round_idx, which = divmod(number, len(STARTS))
         start = STARTS[which]
+        if start in self._hopeless:
+            return
         candidate = self._begin(start, number)
         least = self._first_stages * FIRST_MOVES // FIRST_STAGES * candidate.path.size
         num_stages = max(self._first_stages, least) << round_idx
@@ -138,6 +144,10 @@ class EqualSearch:
                 (seed + segment) % 2**31,
             )
             self._offer(candidate, makespan_ps, "search")
+            is_late = 2 * segment >= num_segments and start.origin != "best"
+            if is_late and makespan_ps > (1 + HOPELESS) * best.makespan_ps:
+                self._hopeless.add(start)
+                return
 
     def _offer_balanced(self, candidate: Candidate, makespan_ps: float) -> None:
         self._offer(candidate, makespan_ps, "balancing")
