@@ -13,35 +13,51 @@ import sys
 from collections.abc import Sequence
 
 import numpy as np
+from themis_models.auto.balanced import balanced_candidate
 
 import themis_opt
 from themis_opt.instance import Instance
-from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL, anneal
+from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_KEEPING, anneal
 from themis_opt.search.space import candidate_of, random_candidate, search_space
 
 NETWORKS = ("3d-fc-ring-sw-artifact", "4d-ring-sw-sw-sw-artifact", "4d-ring-fc-ring-sw-artifact")
 SIZE_BYTES = 100 * 2**20
 COLD = 2e-5
 
-# Shares of flips, exchanges and new priorities.
+# Shares of flips, exchanges, crossings, new priorities and moved bytes.
 NEIGHBOURHOODS = {
-    "all three": NEIGHBOURHOODS_EQUAL,
-    "flips only": np.array([1.0, 0.0, 0.0, 0.0]),
-    "no exchanges": np.array([0.65, 0.0, 0.35, 0.0]),
-    "no priorities": np.array([0.6, 0.4, 0.0, 0.0]),
+    "all four": NEIGHBOURHOODS_EQUAL,
+    "flips only": np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
+    "no exchanges, no crossings": np.array([0.65, 0.0, 0.0, 0.35, 0.0]),
+    "no crossings": np.array([0.45, 0.3, 0.0, 0.25, 0.0]),
+    "no priorities": np.array([0.5, 0.25, 0.25, 0.0, 0.0]),
 }
-STARTS = (("random", 1e-2), ("random", 1e-3), ("themis-scf", 1e-2), ("themis-scf", 1e-3))
+# From what, how hot, and with which shares; None: not annealed at all.
+STARTS = (
+    ("random", 1e-2, NEIGHBOURHOODS_EQUAL),
+    ("random", 1e-3, NEIGHBOURHOODS_EQUAL),
+    ("themis-scf", 1e-2, NEIGHBOURHOODS_EQUAL),
+    ("themis-scf", 1e-3, NEIGHBOURHOODS_EQUAL),
+    ("balanced", 3e-4, NEIGHBOURHOODS_KEEPING),
+    ("balanced", 0.0, None),
+)
 
 
-def gap(instance: Instance, start: str, hot: float, shares: np.ndarray, num_stages: int, seed: int) -> float:
+def gap(instance: Instance, start: str, hot: float, shares: np.ndarray | None, num_stages: int, seed: int) -> float:
     """Anneal once and return the gap to the fluid bound."""
     space = search_space(instance)
     bound_ps = float(themis_opt.lower_bound(instance).value_ps)
+    sizes, random = instance.equal_chunk_sizes(), np.random.default_rng(seed)
+    found: list[float] = []
     if start == "random":
-        candidate = random_candidate(space, instance.equal_chunk_sizes(), np.random.default_rng(seed))
+        candidate = random_candidate(space, sizes, random)
+    elif start == "balanced":
+        candidate = balanced_candidate(space, sizes, bound_ps, random, lambda _, makespan_ps: found.append(makespan_ps))
     else:
         candidate = candidate_of(space, themis_opt.schedule(instance, start))
         candidate.priority[:] = 1.0
+    if shares is None:
+        return min(found) / bound_ps - 1
     num_moves = max(1, num_stages // candidate.path.size)
     makespan_ps = anneal(
         candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays, False, 1.0, 0.0, shares, num_moves,
@@ -65,9 +81,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for label, shares in NEIGHBOURHOODS.items():
                 gaps = [gap(instance, "random", 1e-2, shares, chosen.stages, seed) for seed in seeds]
                 print(f"  {label:28} {statistics.median(gaps):9.4%}")
-            for start, hot in STARTS:
-                gaps = [gap(instance, start, hot, NEIGHBOURHOODS_EQUAL, chosen.stages, seed) for seed in seeds]
-                print(f"  from {start:11} hot {hot:6g}  {statistics.median(gaps):9.4%}")
+            for start, hot, shares in STARTS:
+                gaps = [gap(instance, start, hot, shares, chosen.stages, seed) for seed in seeds]
+                how = f"hot {hot:6g}" if hot else "as it is  "
+                print(f"  from {start:11} {how}  {statistics.median(gaps):9.4%}")
     return 0
 
 

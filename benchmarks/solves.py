@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from themis_opt.api import usable_processors
-from themis_opt.bound import Sizing
+from themis_opt.bound import Bound, Sizing
 from themis_opt.chunking import make_chunking
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule
@@ -25,8 +25,8 @@ class Solved:
     ----------
     schedule
         Its best schedule, simulated and validated, with the best bound for the number of chunks it has.
-    gap_any_pct
-        Where the number of chunks was free: how far above the bound for all numbers allowed [%].
+    bound_any
+        Where the number of chunks was free: the bound for all numbers allowed.
     wall_s
         Seconds of solving.
     note
@@ -34,7 +34,7 @@ class Solved:
     """
 
     schedule: Schedule
-    gap_any_pct: float | None
+    bound_any: Bound | None
     wall_s: float
     note: str
 
@@ -55,14 +55,25 @@ class Solved:
         """How far the makespan is above that bound [%]."""
         return 100 * (self.makespan_ps / self.bound_ps - 1)
 
+    @property
+    def gap_any_pct(self) -> float | None:
+        """Where the number of chunks was free: how far the makespan is above the bound for all numbers allowed [%]."""
+        return None if self.bound_any is None else 100 * (self.makespan_ps / self.bound_any.value_ps - 1)
+
 
 class AutoSolver:
     """The solver `auto` in a process of its own; use it as a context manager.
 
     Asking the same again gives the first answer: parts of a benchmark share their solves.
+
+    Parameters
+    ----------
+    num_workers
+        Threads of the solver; default: the processors this process may use.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, num_workers: int | None = None) -> None:
+        self.num_workers = num_workers or usable_processors()
         self._process = SolverProcess(SOLVER)
         self._known: dict[tuple[object, ...], Solved] = {}
 
@@ -76,24 +87,35 @@ class AutoSolver:
 
     def free(self, instance: Instance, time_limit_s: float, *, max_chunks: int | None = None, gap: float = 0) -> Solved:
         """Solve with chunks of free size: as many as the instance says, or any number up to `max_chunks`."""
-        return self._solve(instance, time_limit_s, Sizing.FREE, max_chunks, gap, 0)
+        return self.solve(instance, time_limit_s, sizing=Sizing.FREE, max_chunks=max_chunks, gap=gap)
 
     def equal(self, instance: Instance, time_limit_s: float, *, seed: int = 0, gap: float = 0) -> Solved:
         """Solve with as many equal chunks as the instance says."""
-        return self._solve(instance, time_limit_s, Sizing.EQUAL, None, gap, seed)
+        return self.solve(instance, time_limit_s, gap=gap, seed=seed)
 
-    def _solve(
-        self, instance: Instance, time_limit_s: float, sizing: Sizing, max_chunks: int | None, gap: float, seed: int
+    def solve(
+        self,
+        instance: Instance,
+        time_limit_s: float,
+        *,
+        sizing: Sizing = Sizing.EQUAL,
+        max_chunks: int | None = None,
+        gap: float = 0,
+        seed: int = 0,
     ) -> Solved:
+        """Solve with chunks of this sizing: as many as the instance says, or any number up to `max_chunks`.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            When the solver was interrupted.
+        """
         question = (instance, time_limit_s, sizing, max_chunks, gap, seed)
         if question not in self._known:
             chunking = make_chunking(instance, sizing, max_chunks)
-            params = SolverParams(time_limit_s, usable_processors(), seed, chunking=chunking, gap=gap)
+            params = SolverParams(time_limit_s, self.num_workers, seed, chunking=chunking, gap=gap)
             outcome = run_solver(instance, self._process, SOLVER, params)
             if outcome.interruption is not None:
                 raise outcome.interruption
-            gap_any_pct = None
-            if outcome.bound_any is not None:
-                gap_any_pct = 100 * ((outcome.schedule.makespan_ps or 0) / outcome.bound_any.value_ps - 1)
-            self._known[question] = Solved(outcome.schedule, gap_any_pct, outcome.wall_s, outcome.note)
+            self._known[question] = Solved(outcome.schedule, outcome.bound_any, outcome.wall_s, outcome.note)
         return self._known[question]

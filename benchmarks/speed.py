@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import cycle
 from statistics import median
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from checks import Check, report
@@ -25,6 +26,9 @@ from themis_opt.instance import Instance
 from themis_opt.network import Dimension, Network, Topology
 from themis_opt.schedulers import get_scheduler
 from themis_opt.schedules import Schedule
+from themis_opt.search import kernel as search_kernel
+from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL, anneal
+from themis_opt.search.space import candidate_costs, candidate_of, kernel_scratch, random_candidate, search_space
 from themis_opt.simulator import DispatchPolicy, dispatch, kernel, reference, simulate
 from themis_opt.simulator.stage_table import build_stage_table
 
@@ -33,14 +37,20 @@ SIZE_BYTES = 100_000_000
 
 MIN_STAGES_PER_S = 5e6
 MIN_REFERENCE_RATIO = 100
+MIN_SEARCH_STAGES_PER_S = 10e6
+MIN_SEARCH_REFERENCE_RATIO = 300
 NPU_RATIOS = (0.8, 1.25)
 MAX_SIMULATION_MS = 5.0
 MAX_HELP_S = 0.25
 MAX_IMPORT_S = 0.15
 MAX_COMPARE_S = 2.5
 MAX_COMPARE_MB = 400
+SOLVE_LIMIT_S = 1.0
+MAX_FIRST_SOLVE_S = 20.0
+MAX_SOLVE_START_S = 1.0
 NUM_PROCESSES = 7
 NUM_INPUTS = 64
+ANNEALING_MOVES = 20_000
 
 
 def all_reduce(network: Network, num_chunks: int) -> Instance:
@@ -123,6 +133,45 @@ def kernel_checks() -> list[Check]:
     ]
 
 
+def search_checks() -> list[Check]:
+    """Measure the search's kernel beside the simulator's plain reference, and annealing with it.
+
+    Annealing gives most moves up early, and its rate counts the stages of every candidate it judges.
+    """
+    instance = all_reduce(load_network(NETWORK), 64)
+    space = search_space(instance)
+    schedule = get_scheduler("themis-scf")(instance)
+    candidate = candidate_of(space, schedule)
+    candidate.priority[:] = 1.0
+    costs = candidate_costs(space, candidate)
+    scratch = kernel_scratch(len(candidate.path), len(space.group_sizes), len(space.phases))
+    num_stages = candidate.path.size
+
+    def dispatch_once() -> None:
+        search_kernel.dispatch(candidate.path, *costs, False, search_kernel.NEVER, *scratch, False)
+
+    def anneal_a_while() -> None:
+        changing = random_candidate(space, instance.equal_chunk_sizes(), np.random.default_rng(0))
+        bound = float(costs[-1].max())
+        anneal(
+            changing.path, changing.chunk_bytes, changing.priority, *space.arrays, False, 1.0, 0.0,
+            NEIGHBOURHOODS_EQUAL, ANNEALING_MOVES, 1e-2 * bound, 2e-5 * bound, 0.0, 0,
+        )  # fmt: skip
+
+    dispatch_once()
+    anneal_a_while()
+    rate = num_stages / median_s(dispatch_once, samples=31, calls_per_sample=5 * NUM_INPUTS) / 1e6
+    reference_dispatch = KernelCalls(schedule).reference_dispatch
+    ratio = median_ratio(reference_dispatch, dispatch_once, samples=31, fast_calls=NUM_INPUTS)
+    annealing = ANNEALING_MOVES * num_stages / median_s(anneal_a_while, samples=5) / 1e6
+    low = MIN_SEARCH_STAGES_PER_S / 1e6
+    return [
+        Check("search kernel, 64 chunks x 4 dimensions", rate, low, unit="M stages/s", digits=1),
+        Check("  over the simulator's plain reference", ratio, MIN_SEARCH_REFERENCE_RATIO, unit="x", digits=0),
+        Check("annealing with it", annealing, low, unit="M stages/s", digits=1),
+    ]
+
+
 def num_npus_check() -> Check:
     """Compare the time it takes to simulate on 65,536 and on 64 NPUs."""
 
@@ -172,11 +221,33 @@ def process_checks() -> list[Check]:
     return result
 
 
+def solve_checks() -> list[Check]:
+    """Measure the first `solve` after installation, which compiles, and what later ones take beyond their limit."""
+    command = ("-m", "themis_opt", "solve", NETWORK, "--time-limit", f"{SOLVE_LIMIT_S:g}s", "--gap", "0%")
+    with TemporaryDirectory() as empty:
+        first_s = run_python(command, {"NUMBA_CACHE_DIR": empty}).wall_s
+        again_s = [run_python(command, {"NUMBA_CACHE_DIR": empty}).wall_s for _ in range(NUM_PROCESSES)]
+    start_s = median(again_s) - SOLVE_LIMIT_S
+    return [
+        Check("first solve, compilation included", first_s, high=MAX_FIRST_SOLVE_S, unit="s", digits=1),
+        Check("later ones, less their time limit", start_s, high=MAX_SOLVE_START_S, unit="s", digits=2),
+    ]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.parse_args(arguments)
     print(f"{os.cpu_count()} processors, {os.getloadavg()[0]:.1f} programs running or waiting on average")
-    return report([*kernel_checks(), num_npus_check(), *simulation_checks(), *process_checks()])
+    return report(
+        [
+            *kernel_checks(),
+            *search_checks(),
+            num_npus_check(),
+            *simulation_checks(),
+            *process_checks(),
+            *solve_checks(),
+        ]
+    )
 
 
 if __name__ == "__main__":

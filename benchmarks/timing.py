@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -44,8 +44,8 @@ class ProcessUse(NamedTuple):
     peak_bytes: int
 
 
-def run_python(arguments: Sequence[str]) -> ProcessUse:
-    """Run this Python with these arguments, output thrown away.
+def run_python(arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> ProcessUse:
+    """Run this Python with these arguments and further environment variables, output thrown away.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def run_python(arguments: Sequence[str]) -> ProcessUse:
     """
     command = [sys.executable, *arguments]
     started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, **(variables or {})})
     _, status, usage = os.wait4(process.pid, 0)
     wall_s = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
