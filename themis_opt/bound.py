@@ -20,13 +20,14 @@ class BoundKind(StrEnum):
     """The argument that proves a bound.
 
     Only `FLUID` and `CRITICAL_PATH` can be re-proved without a solver. `ASSIGNMENT` rests on a floating-point
-    MILP solver (its value is floored with a margin), `JOINT_CP_SAT` and `JOINT_MILP` on the solver that searched
-    the whole problem.
+    MILP solver (its value is floored with a margin), `ASSIGNMENT_EXACT` on a solver that calculates with whole
+    numbers, `JOINT_CP_SAT` and `JOINT_MILP` on the solver that searched the whole problem.
     """
 
     FLUID = "fluid"
     CRITICAL_PATH = "critical-path"
     ASSIGNMENT = "assignment-float"
+    ASSIGNMENT_EXACT = "assignment"
     JOINT_CP_SAT = "cp-sat"
     JOINT_MILP = "milp"
     OTHER = "other"

@@ -25,18 +25,18 @@ chunk of one byte more never takes less.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from math import ceil
 
 import highspy  # noqa: F401 - here, so that a solver process loads it before its clock starts
 import pulp
 
+from themis_models.assignment_terms import AssignmentTerms
 from themis_models.highs import HighsOptions, solve_with_highs
 from themis_models.order_flow import OrderFlow
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.cost import CostModel, StageCost
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.lattice import Arc, OrderLattice, Vertex
+from themis_opt.instance import Instance
+from themis_opt.lattice import Arc
 from themis_opt.solving.protocol import SolverParams
 
 MARGIN = 1e-6
@@ -84,18 +84,12 @@ class _AssignmentProgram:
     def __init__(self, instance: Instance, num_chunks: int) -> None:
         self._instance = instance
         self._num_chunks = num_chunks
-        self._costs = CostModel(instance)
-        self._lattice = OrderLattice(instance)
-        first_phase, last_phase = (self._lattice.arcs[instance.phases[end]] for end in (0, -1))
-        self._heads = _least_delays(first_phase, self._duration_ps)
-        self._tails = _least_delays(last_phase, self._duration_ps, from_end=True)
+        self._terms = AssignmentTerms(instance, num_chunks)
         self._unit_ps = self._attainable_ps() / num_chunks or 1.0
         self._problem = pulp.LpProblem("assignment", pulp.LpMinimize)
-        self._flow = OrderFlow(self._problem, self._lattice, num_chunks, self._weights(), integer=True)
-        self._first_arcs = {arc.dimension: arc for arc in first_phase if not arc.visited}
-        self._last_arcs = {arc.dimension: arc for arc in last_phase if arc.target == last_phase[-1].target}
-        self._starts = self._add_switches("starts", self._first_arcs)
-        self._ends = self._add_switches("ends", self._last_arcs)
+        self._flow = OrderFlow(self._problem, self._terms.lattice, num_chunks, self._weights(), integer=True)
+        self._starts = self._add_switches("starts", self._terms.first_arcs)
+        self._ends = self._add_switches("ends", self._terms.last_arcs)
         self._add_shared_arcs()
         self._add_makespan()
 
@@ -127,7 +121,7 @@ class _AssignmentProgram:
         Heads equal tails then, so which of the units are starts and which are ends makes no difference.
         """
         if self._flow.is_folded:
-            for k, arc in self._first_arcs.items():
+            for k, arc in self._terms.first_arcs.items():
                 self._problem += self._starts[k] + self._ends[k] <= self._flow.on(arc)
 
     def _add_makespan(self) -> None:
@@ -135,9 +129,9 @@ class _AssignmentProgram:
         makespan = self._problem.add_variable("makespan")
         self._problem += makespan
         for k in self._instance.involved:
-            head = self._heads.get(k, 0) / self._unit_ps * (1 - self._starts.get(k, 0))
-            tail = self._tails.get(k, 0) / self._unit_ps * (1 - self._ends.get(k, 0))
-            self._problem += makespan >= head + self._flow.load(k) + self._latency_ps(k) / self._unit_ps + tail
+            head = self._terms.heads.get(k, 0) / self._unit_ps * (1 - self._starts.get(k, 0))
+            tail = self._terms.tails.get(k, 0) / self._unit_ps * (1 - self._ends.get(k, 0))
+            self._problem += makespan >= head + self._flow.load(k) + self._terms.latency_ps(k) / self._unit_ps + tail
 
     def _weights(self) -> Mapping[Arc, float]:
         """Return the holds in units of one chunk's share of an attainable makespan.
@@ -146,54 +140,17 @@ class _AssignmentProgram:
         keeps the coefficients in proportion, and smaller weights never make a bound false.
         """
         most_ps = self._unit_ps * self._num_chunks
-        arcs = [arc for arcs in self._lattice.arcs.values() for arc in arcs]
-        return {arc: min(self._hold_ps(arc), most_ps) / self._unit_ps for arc in arcs}
+        return {arc: min(self._terms.hold_ps(arc), most_ps) / self._unit_ps for arc in self._terms.arcs}
 
     def _attainable_ps(self) -> int:
         """Return what (A1) demands at most when all chunks go by the orders of least hold."""
         loads = dict.fromkeys(self._instance.involved, 0)
         for phase in self._instance.phases:
-            for arc in self._lattice.path(phase, self._lattice.cheapest_order(phase, self._hold_ps)[1]):
-                loads[arc.dimension] += self._num_chunks * self._hold_ps(arc)
+            for arc in self._terms.lattice.path(
+                phase, self._terms.lattice.cheapest_order(phase, self._terms.hold_ps)[1]
+            ):
+                loads[arc.dimension] += self._num_chunks * self._terms.hold_ps(arc)
         return max(
-            self._heads.get(k, 0) + load + self._latency_ps(k) + self._tails.get(k, 0) for k, load in loads.items()
+            self._terms.heads.get(k, 0) + load + self._terms.latency_ps(k) + self._terms.tails.get(k, 0)
+            for k, load in loads.items()
         )
-
-    def _latency_ps(self, dimension: int) -> int:
-        """Return the latency after a dimension's last hold, where holds do not contain it."""
-        if self._instance.occupancy is Occupancy.EXCLUSIVE:
-            return 0
-        return min(self._costs.latency_ps(phase, dimension) for phase in self._instance.phases)
-
-    def _hold_ps(self, arc: Arc) -> int:
-        return self._costs.hold_ps(self._stage(arc))
-
-    def _duration_ps(self, arc: Arc) -> int:
-        return self._stage(arc).duration_ps
-
-    def _stage(self, arc: Arc) -> StageCost:
-        return self._costs.stage(self._instance.size_bytes // self._num_chunks, *arc)
-
-
-def _least_delays(arcs: Sequence[Arc], time_ps: Callable[[Arc], int], *, from_end: bool = False) -> Mapping[int, int]:
-    """Return, by dimension, the least time a chunk needs to reach a stage there that is not its first.
-
-    Parameters
-    ----------
-    arcs
-        One phase's arcs, smaller visited sets first.
-    time_ps
-        The time of an arc's stage.
-    from_end
-        Whether to go backwards: then it is the least time from a stage that is not a chunk's last to the end.
-    """
-    source = arcs[-1].target if from_end else arcs[0].visited
-    reached: dict[Vertex, int] = {source: 0}
-    delays: dict[int, int] = {}
-    for arc in reversed(arcs) if from_end else arcs:
-        near, far = (arc.target, arc.visited) if from_end else (arc.visited, arc.target)
-        if near != source:
-            delays[arc.dimension] = min(reached[near], delays.get(arc.dimension, reached[near]))
-        arrival = reached[near] + time_ps(arc)
-        reached[far] = min(arrival, reached.get(far, arrival))
-    return delays

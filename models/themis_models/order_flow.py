@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from themis_opt.collective import Phase
+from themis_opt.instance import Instance
 from themis_opt.lattice import Arc, OrderLattice, Vertex
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ class OrderFlow:
         self._instance = lattice.instance
         self._weights = weights
         phases = lattice.instance.phases
-        self.is_folded = len(phases) == 2 and all(weights[arc] == weights[self._mirrored(arc)] for arc in weights)
+        self.is_folded = len(phases) == 2 and all(
+            weights[arc] == weights[mirrored(self._instance, arc)] for arc in weights
+        )
         self._amount = amount * (2 if self.is_folded else 1)
         category = pulp.LpInteger if integer else pulp.LpContinuous
         self._arcs = {phase: lattice.arcs[phase] for phase in (phases[:1] if self.is_folded else phases)}
@@ -71,7 +74,7 @@ class OrderFlow:
 
     def on(self, arc: Arc) -> pulp.LpVariable:
         """Return the flow on an arc: with its mirror image's, if the arc's phase is folded away."""
-        return self._flow[arc] if arc in self._flow else self._flow[self._mirrored(arc)]
+        return self._flow[arc] if arc in self._flow else self._flow[mirrored(self._instance, arc)]
 
     def load(self, dimension: int) -> pulp.LpAffineExpression:
         """Return the load of a dimension (F1)."""
@@ -100,10 +103,11 @@ class OrderFlow:
                 supply = pulp.lpSum(entering[vertex]) if vertex else self._amount
                 self._problem += pulp.lpSum(outgoing) == supply
 
-    def _mirrored(self, arc: Arc) -> Arc:
-        """Return the arc of the other phase that stands at the same place when its order is read backwards."""
-        phase = Phase.ALL_GATHER if arc.phase is Phase.REDUCE_SCATTER else Phase.REDUCE_SCATTER
-        return Arc(phase, frozenset(self._instance.involved) - arc.target, arc.dimension)
+
+def mirrored(instance: Instance, arc: Arc) -> Arc:
+    """Return the arc of the other phase that stands at the same place when its order is read backwards."""
+    phase = Phase.ALL_GATHER if arc.phase is Phase.REDUCE_SCATTER else Phase.REDUCE_SCATTER
+    return Arc(phase, frozenset(instance.involved) - arc.target, arc.dimension)
 
 
 def _name(arc: Arc) -> str:

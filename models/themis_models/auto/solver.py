@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from math import floor
 
+from themis_models.assignment_proof import prove_by_assignment
 from themis_models.auto.best import Best
 from themis_models.auto.counts import search_counts
 from themis_models.auto.equal import EqualSearch
@@ -29,6 +30,16 @@ SEARCH_MAX_S = 5.0
 """And at most so many seconds."""
 
 
+PROVABLE = 3e-6
+"""So near a bound that was lowered by a margin the search stops, for then no assignment may allow less."""
+
+WORTH_PROVING = 1e-3
+"""With a schedule this near its bound CP-SAT is asked whether any assignment allows less."""
+
+MIN_PROOF_S, MAX_PROOF_S = 0.2, 2.0
+"""How long it may take for that: a little even when the time limit is over."""
+
+
 def solve_auto(instance: Instance, params: SolverParams) -> SolverResult:
     """Portfolio: annealing, sizing program and CP-SAT, with chunk sizes and counts as asked for.
 
@@ -49,13 +60,22 @@ def solve_auto(instance: Instance, params: SolverParams) -> SolverResult:
     if not chunking.has_fixed_count:
         best = _new_best(instance, chunking, 0, deadline, params)
         search_counts(instance, chunking, best, params)
-        return _result(instance, chunking, best, None)
+        return _result(best, _proven_number(instance, chunking, params, best))
     bound = _known_bound(instance, chunking, params)
     best = _new_best(instance, chunking, floor(bound.value_ps * (1 + params.gap)), deadline, params)
     if chunking.sizing is Sizing.FREE:
         FreeSearch(search_space(instance), chunking.min_chunks, chunking, best, params.seed).run(params.num_workers)
-        return _result(instance, chunking, best, bound)
+        return _result(best, bound)
     return _solve_equal(instance, chunking, params, best, bound)
+
+
+def _proven_number(instance: Instance, chunking: Chunking, params: SolverParams, best: Best) -> Bound | None:
+    """Return the best bound for the number of chunks chosen; ``None`` when there is no schedule."""
+    if best.schedule is None:
+        return None
+    num_chunks = best.schedule.num_chunks
+    bound = best_bound(quick_bounds(instance, chunking.scope(num_chunks)))
+    return _with_proof(replace(instance, num_chunks=num_chunks), params, best, bound)
 
 
 def _solve_equal(
@@ -70,20 +90,42 @@ def _solve_equal(
     deadline = best.deadline
     if few:
         best.deadline = min(deadline, time.monotonic() + min(SEARCH_MAX_S, SEARCH_SHARE * params.time_limit_s))
-    hints = _equal_hints(params, chunking)
-    EqualSearch(search_space(counted), best, hints, params.seed).run(params.num_workers)
+    bound = _search_and_prove(counted, chunking, params, best, bound)
     best.deadline = deadline
     left_s = best.left_s
     is_enough = best.is_over if params.gap > DEFAULT_GAP else best.makespan_ps <= bound.value_ps
     if not few or is_enough or left_s <= 0:
-        return _result(instance, chunking, best, bound)
+        return _result(best, bound)
     known = (best.schedule,) if best.schedule is not None else ()
     exact_params = replace(params, time_limit_s=left_s, hints=known + params.hints, bound=bound, chunking=None)
     exact = solve_cp_sat(counted, exact_params)
     if exact.schedule is not None:
         best.offer(exact.schedule, "cp-sat")
     stronger = bound if exact.bound is None else best_bound([bound, exact.bound])
-    return _result(instance, chunking, best, stronger, exact.note)
+    return _result(best, stronger, exact.note)
+
+
+def _search_and_prove(counted: Instance, chunking: Chunking, params: SolverParams, best: Best, bound: Bound) -> Bound:
+    """Search to within the margin of a floating-point bound, prove what is found, and search on if that fails."""
+    search = EqualSearch(search_space(counted), best, _equal_hints(params, chunking), params.seed)
+    wanted_ps = best.target_ps
+    best.target_ps = max(wanted_ps, floor(bound.value_ps * (1 + PROVABLE)))
+    search.run(params.num_workers)
+    stronger = _with_proof(counted, params, best, bound)
+    if stronger.value_ps < best.makespan_ps:
+        best.target_ps = wanted_ps
+        search.run(params.num_workers)
+    return stronger
+
+
+def _with_proof(counted: Instance, params: SolverParams, best: Best, bound: Bound) -> Bound:
+    """Return the bound, or where one is found and worth looking for the proof that no assignment allows less."""
+    makespan_ps = None if best.schedule is None else best.schedule.makespan_ps
+    if makespan_ps is None or not bound.value_ps < makespan_ps <= bound.value_ps * (1 + WORTH_PROVING):
+        return bound
+    time_limit_s = max(MIN_PROOF_S, min(MAX_PROOF_S, best.left_s))
+    proof = prove_by_assignment(counted, bound.scope, makespan_ps, replace(params, time_limit_s=time_limit_s))
+    return bound if proof is None else best_bound([bound, proof])
 
 
 def _new_best(instance: Instance, chunking: Chunking, target_ps: int, deadline: float, params: SolverParams) -> Best:
@@ -108,11 +150,9 @@ def _equal_hints(params: SolverParams, chunking: Chunking) -> list[Schedule]:
     return [hint for hint in params.hints if hint.num_chunks == chunking.min_chunks and hint.sizing is Sizing.EQUAL]
 
 
-def _result(instance: Instance, chunking: Chunking, best: Best, bound: Bound | None, note: str = "") -> SolverResult:
+def _result(best: Best, bound: Bound | None, note: str = "") -> SolverResult:
     schedule = best.schedule
     if schedule is None:
         return SolverResult(Status.FEASIBLE, None, bound, note)
-    if bound is None:
-        bound = best_bound(quick_bounds(instance, chunking.scope(schedule.num_chunks)))
-    proven = bound.value_ps == schedule.makespan_ps
+    proven = bound is not None and bound.value_ps == schedule.makespan_ps
     return SolverResult(Status.OPTIMAL if proven else Status.FEASIBLE, schedule, bound, note)
