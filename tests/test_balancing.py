@@ -142,6 +142,10 @@ def test_justification_frees_stages_that_wait_for_each_other() -> None:
     candidate.priority[:, 0] = DEFERRING
     assert timed(space, candidate) == kernel.NEVER
     assert justify(space, candidate) == timed(space, candidate) == 8
+    # What it waited with is forgotten: the priorities are those of the same candidate with nothing deferred.
+    free = Candidate(candidate.path, candidate.chunk_bytes, np.ones((2, 2)))
+    justify(space, free)
+    assert (candidate.priority == free.priority).all()
 
 
 def test_orders_cross_where_the_same_dimensions_were_visited() -> None:

@@ -104,6 +104,10 @@ def test_a_number_of_chunks_goes_on_from_what_is_known_of_it() -> None:
     assert known is not None
     one = _Try(instance, chunking, best, SolverParams(), 4)
     other = _Try(instance, chunking, best, SolverParams(), 5)
+    one._new_search()
+    other._new_search()
+    assert one.schedule == known
+    assert other.schedule is None
     one.go_on(1)
     other.go_on(1)
     assert one.schedule is not None
