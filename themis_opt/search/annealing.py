@@ -13,9 +13,11 @@ chunks have visited the same dimensions, exchange what remains of their orders; 
 defer it); move bytes from one chunk to another. Of equal chunks, `EXCHANGE` and `CROSS` keep the loads as they are."""
 
 NEIGHBOURHOODS_EQUAL = np.array([0.4, 0.2, 0.2, 0.2, 0.0])
+NEIGHBOURHOODS_FEW = np.array([0.3, 0.15, 0.15, 0.4, 0.0])
 NEIGHBOURHOODS_KEEPING = np.array([0.02, 0.5, 0.48, 0.0, 0.0])
 NEIGHBOURHOODS_FREE = np.array([0.3, 0.15, 0.1, 0.15, 0.3])
-"""How often each is tried: where sizes are fixed, the same but from loads that are balanced, where sizes are free."""
+"""How often each is tried: where sizes are fixed, the same with few chunks, the same where the loads are balanced and
+are to stay so, and where sizes are free."""
 
 
 DEFERRING = 1e220

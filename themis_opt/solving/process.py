@@ -22,8 +22,8 @@ from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
 
 GRACE_S = 1.0
 """How long past its limit a solver may take to answer before its process is ended."""
-START_LIMIT_S = 60.0
-"""How long a solver process may take to load its packages."""
+START_LIMIT_S = 180.0
+"""How long a solver process may take to load its packages and to compile, which it does once after installation."""
 
 
 class SolverProcess:

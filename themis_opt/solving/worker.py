@@ -6,6 +6,7 @@ closes, so it cannot outlive the process that started it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -21,7 +22,7 @@ from themis_opt.errors import InputError, ThemisError
 from themis_opt.memory import collect_garbage_rarely
 from themis_opt.solving import messages
 from themis_opt.solving.bounds import remember_bounds
-from themis_opt.solving.protocol import Progress, SolverParams
+from themis_opt.solving.protocol import Progress, Solver, SolverParams
 from themis_opt.solving.registry import BOUNDS, SOLVERS
 
 LEAST_LIMIT_S = 1e-3
@@ -43,11 +44,11 @@ class Channel:
 
 
 def main(preload: list[str]) -> None:
-    """Load the named solvers, say ``ready``, then serve requests until stdin closes."""
+    """Load and prepare the named solvers, say ``ready``, then serve requests until stdin closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     channel = Channel(_private_stdout())
     for name in preload:
-        SOLVERS.get(name)
+        _prepare(SOLVERS.get(name))
     BOUNDS.get("assignment")
     collect_garbage_rarely()
     channel.send("ready")
@@ -56,6 +57,15 @@ def main(preload: list[str]) -> None:
     while True:
         arrived, line = requests.get()
         _serve(json.loads(line), channel, arrived)
+
+
+def _prepare(solver: Solver) -> None:
+    """Call the function ``prepare`` of a solver's module, if it has one; what fails there will fail again later."""
+    module = sys.modules.get(getattr(solver, "__module__", ""))
+    prepare = getattr(module, "prepare", None)
+    if callable(prepare):
+        with contextlib.suppress(Exception):
+            prepare()
 
 
 def _private_stdout() -> BinaryIO:

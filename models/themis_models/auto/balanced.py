@@ -27,6 +27,7 @@ def balanced_candidate(
     bound_ps: float,
     random: np.random.Generator,
     on_found: Callable[[Candidate, float], None],
+    num_moves: int = MOVES,
 ) -> Candidate:
     """Return the best of a few candidates whose loads are balanced and whose priorities are justified.
 
@@ -42,13 +43,16 @@ def balanced_candidate(
         Source of randomness.
     on_found
         Told of each candidate that is the best so far, and of its makespan [ps].
+    num_moves
+        Moves of balancing each.
     """
     shortest, chosen = float("inf"), None
     for attempt in range(TRIES):
         candidate = random_candidate(space, chunk_bytes, random)
         balance(
             candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays,
-            IDLE[attempt % len(IDLE)] * bound_ps, MOVES, HOT * bound_ps, COLD * bound_ps, int(random.integers(2**31)),
+            IDLE[attempt % len(IDLE)] * bound_ps, num_moves, HOT * bound_ps, COLD * bound_ps,
+            int(random.integers(2**31)),
         )  # fmt: skip
         makespan = justify(space, candidate, target_ps=bound_ps)
         if chosen is None or makespan < shortest:

@@ -11,7 +11,12 @@ from themis_models.auto.balanced import balanced_candidate
 from themis_models.auto.best import Best
 from themis_models.auto.numbered import NumberedStarts
 from themis_opt.schedules import Schedule
-from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_KEEPING, anneal
+from themis_opt.search.annealing import (
+    NEIGHBOURHOODS_EQUAL,
+    NEIGHBOURHOODS_FEW,
+    NEIGHBOURHOODS_KEEPING,
+    anneal,
+)
 from themis_opt.search.kernel import FloatArray
 from themis_opt.search.space import Candidate, SearchSpace, candidate_of, random_candidate, schedule_of
 
@@ -42,13 +47,15 @@ class Start:
 
 STARTS = (
     Start("balanced", 3e-4, NEIGHBOURHOODS_KEEPING),
-    Start("random", 1e-2),
+    Start("balanced", 3e-3, NEIGHBOURHOODS_FEW),
     Start("best", 3e-4, NEIGHBOURHOODS_KEEPING),
-    Start("random", 3e-3),
-    Start("balanced", 1e-3, NEIGHBOURHOODS_KEEPING),
+    Start("random", 1e-2, NEIGHBOURHOODS_FEW),
+    Start("balanced", 1e-2),
     Start("hint", 1e-2),
     Start("best", 1e-3),
     Start("random", 3e-2),
+    Start("balanced", 1e-3, NEIGHBOURHOODS_KEEPING),
+    Start("balanced", 3e-3, NEIGHBOURHOODS_FEW),
 )
 
 

@@ -8,6 +8,7 @@ from math import floor
 
 from themis_models.assignment_proof import prove_by_assignment
 from themis_models.auto.best import Best
+from themis_models.auto.compiling import compile_search
 from themis_models.auto.counts import search_counts
 from themis_models.auto.equal import EqualSearch
 from themis_models.auto.free import FreeSearch
@@ -20,7 +21,7 @@ from themis_opt.search.space import search_space
 from themis_opt.solving.bounds import best_bound, quick_bounds
 from themis_opt.solving.protocol import DEFAULT_GAP, Progress, SolverParams, SolverResult
 
-EXACT_MAX_CHUNKS = 6
+EXACT_MAX_CHUNKS = 8
 """The joint model has a chance of closing up to this many chunks."""
 
 SEARCH_SHARE = 0.25
@@ -38,6 +39,11 @@ WORTH_PROVING = 1e-3
 
 MIN_PROOF_S, MAX_PROOF_S = 0.2, 2.0
 """How long it may take for that: a little even when the time limit is over."""
+
+
+def prepare() -> None:
+    """Compile what the portfolio runs; the solver's process does so before any time limit counts."""
+    compile_search()
 
 
 def solve_auto(instance: Instance, params: SolverParams) -> SolverResult:
