@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import ceil
 from random import Random
 
 import pytest
 from exhaustive import assignment_optimum, optimum_ps, tiny_instance
+from strategies import dimension, network
 from test_bounds import AG, AR, RS, four_by_four
 from themis_models.assignment import MARGIN, assignment_bound
 from themis_models.assignment_proof import MOST_LOAD, prove_by_assignment
@@ -14,7 +16,7 @@ from themis_models.auto.solver import solve_auto
 
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.formats.network_file import load_network
-from themis_opt.instance import Instance
+from themis_opt.instance import Instance, Occupancy
 from themis_opt.schedules import Status
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds
 from themis_opt.solving.protocol import SolverParams
@@ -56,6 +58,13 @@ def test_only_one_number_of_equal_chunks() -> None:
     assert prove_by_assignment(instance, BoundScope(Sizing.EQUAL, 1, 4), 10, PARAMS) is None
     assert proof(instance, MOST_LOAD // 4) is None
     assert proof(instance, 0) is None
+
+
+def test_heads_longer_than_any_integer_of_the_solver() -> None:
+    # The second of the two dimensions may be reached only after 2^63 ps and more; the makespan is far below.
+    slow = dimension(2, Fraction(1, 10**9))
+    instance = Instance(network(dimension(65_536, 10**6), slow), AG, 2**40, 2, Occupancy.PIPELINED)
+    assert proof(instance, 10**9) is not None
 
 
 def test_the_portfolio_proves_what_it_finds() -> None:

@@ -321,3 +321,13 @@ def test_threads_and_seeds_do_not_change_what_is_proven() -> None:
     scope = BoundScope(EQUAL, 5, 5)
     params = [SolverParams(60, workers, seed) for workers in (1, 2) for seed in (0, 7)]
     assert len({assignment_bound(instance, scope, each) for each in params}) == 1
+
+
+def test_a_program_that_highs_refuses_leaves_the_bandwidth_shares() -> None:
+    # An overhead of 1000 s beside transfers of a picosecond: HiGHS takes no coefficients so far apart.
+    net = network(dimension(3, 1000, 18))
+    instance = Instance(net, AR, 4, 1, chunk_overhead_ps=10**15)
+    scope = BoundScope(FREE, 1, 1)
+    bound = fluid_bound(instance, scope, PARAMS)
+    assert bound.certificate == (Fraction(1),)
+    assert bound.value_ps == certified_bound_ps(instance, bound.certificate, scope) >= 10**15

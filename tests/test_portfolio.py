@@ -8,15 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from strategies import dimension, network
-from themis_models.auto import equal
+from themis_models.auto import counts, equal
 from themis_models.auto.balanced import TRIES, balanced_candidate
 from themis_models.auto.best import Best
 from themis_models.auto.counts import FIRST_GAP, STARTS_TO_HALVE, _counts, _Try, search_counts
 from themis_models.auto.equal import EqualSearch, Start
 from themis_models.auto.numbered import NumberedStarts
+from themis_models.auto.solver import solve_auto
 
-from themis_opt.bound import Sizing
+from themis_opt.bound import Bound, BoundScope, Sizing
 from themis_opt.chunking import make_chunking
+from themis_opt.errors import SolverError
 from themis_opt.instance import Instance
 from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL
 from themis_opt.search.space import Candidate, search_space
@@ -132,6 +134,27 @@ def test_the_numbers_tried_are_all_small_ones_and_a_few_per_octave() -> None:
     assert many[:32] == list(range(1, 33))
     assert many[32:] == [38, 45, 54, 64, 76, 91, 100]
     assert _counts(make_chunking(replace(instance, num_chunks=7))) == [7]
+
+
+def test_slow_bounds_leave_time_for_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(instance: Instance, scope: BoundScope) -> list[Bound]:
+        time.sleep(0.1)
+        return quick_bounds(instance, scope)
+
+    monkeypatch.setattr(counts, "quick_bounds", slow)
+    instance = Instance(FOUR, size_bytes=2**20, num_chunks=1)
+    best = new_best(instance, seconds=1.5)
+    tries = counts._tries(instance, make_chunking(instance, Sizing.FREE, max_chunks=64), best, SolverParams())
+    # A fifth of the time is enough for three or four of them: those about twice as many as dimensions.
+    assert 1 <= len(tries) <= 5
+    assert tries[0].num_chunks == 8
+    assert best.left_s > 0.9
+
+
+def test_collectives_too_large_for_floating_point_are_refused() -> None:
+    instance = Instance(FOUR, size_bytes=2**53, num_chunks=2)
+    with pytest.raises(SolverError, match="2\\^53"):
+        solve_auto(instance, SolverParams(time_limit_s=1))
 
 
 def test_starts_that_lead_nowhere_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ def prove_by_assignment(instance: Instance, scope: BoundScope, makespan_ps: int,
 def _assignment_model(instance: Instance, num_chunks: int, most_ps: int) -> cp_model.CpModel:
     """Return (A4) with `most_ps` for its right side."""
     terms = AssignmentTerms(instance, num_chunks)
-    # No assignment that fits has a stage longer than `most_ps`, so that is where a weight may end.
+    # No assignment that fits has a stage longer than `most_ps`, so that is where a weight may end, and so for the rest.
     holds = {arc: min(terms.hold_ps(arc), most_ps + 1) for arc in terms.arcs}
     phases = instance.phases
     is_folded = len(phases) == 2 and all(holds[arc] == holds[mirrored(instance, arc)] for arc in holds)
@@ -94,9 +94,11 @@ def _assignment_model(instance: Instance, num_chunks: int, most_ps: int) -> cp_m
             model.add(starts[k] + ends[k] <= on(arc))
     for k in instance.involved:
         load = sum(holds[arc] * variable for arc, variable in flow.items() if arc.dimension == k)
-        head = terms.heads.get(k, 0) * (1 - starts[k]) if k in starts else terms.heads.get(k, 0)
-        tail = terms.tails.get(k, 0) * (1 - ends[k]) if k in ends else terms.tails.get(k, 0)
-        model.add(load + head + tail + terms.latency_ps(k) <= most_ps)
+        head, tail, latency = (
+            min(term, most_ps + 1) for term in (terms.heads.get(k, 0), terms.tails.get(k, 0), terms.latency_ps(k))
+        )
+        idle = head * (1 - starts.get(k, 0)) + tail * (1 - ends.get(k, 0))
+        model.add(load + idle + latency <= most_ps)
     return model
 
 

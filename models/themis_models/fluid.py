@@ -15,6 +15,7 @@ here has to be trusted: a solver's tolerance can only make the bound smaller.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from themis_models.order_flow import OrderFlow
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.certificate import certified_bound_ps
 from themis_opt.cost import CostModel
+from themis_opt.errors import SolverError
 from themis_opt.instance import Instance, Occupancy
 from themis_opt.lattice import Arc, OrderLattice
 from themis_opt.solving.protocol import SolverParams
@@ -56,14 +58,13 @@ def fluid_bound(instance: Instance, scope: BoundScope, params: SolverParams) -> 
     Returns
     -------
     Bound
-        A bound whose value is what its certificate proves. When time runs out it is that of `_bandwidth_shares`.
+        A bound whose value is what its certificate proves. When time runs out or HiGHS fails, it is that of
+        `_bandwidth_shares`.
 
     Raises
     ------
     InputError
         When the scope has no schedule.
-    SolverError
-        When HiGHS fails.
     """
     model = CostModel(instance)
     bounds = []
@@ -80,7 +81,8 @@ def _candidates(
     """Yield weights worth certifying, simple ones first."""
     yield _bandwidth_shares(instance)
     program = _FluidProgram(instance, scope.sizes, scope.min_chunks, model)
-    yield from _near(program.load_duals(params.time_limit_s))
+    with suppress(SolverError):  # a program HiGHS cannot solve proves nothing, and what it would add is not certain
+        yield from _near(program.load_duals(params.time_limit_s))
 
 
 class _FluidProgram:

@@ -103,7 +103,7 @@ def solve_with_highs(problem: pulp.LpProblem, options: HighsOptions | None = Non
     Raises
     ------
     SolverError
-        When HiGHS reports anything but one of `HighsStatus`.
+        When HiGHS reports anything but one of `HighsStatus`, or refuses the problem.
     """
     import highspy
     import pulp
@@ -126,6 +126,9 @@ def solve_with_highs(problem: pulp.LpProblem, options: HighsOptions | None = Non
         highspy.Highs.resetGlobalScheduler(True)
         try:
             problem.solve(solver)
+        except IndexError:
+            # PuLP reads a solution from HiGHS even when that has refused the problem.
+            raise SolverError(f"HiGHS refused problem {problem.name!r}: its numbers are too far apart") from None
         finally:
             highspy.Highs.resetGlobalScheduler(True)
     return _result(problem)

@@ -9,8 +9,9 @@ of these idle, and with twice as many most gaps close.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
-from math import exp, floor
+from math import exp, floor, log
 
 from themis_models.auto.best import Best
 from themis_models.auto.equal import EqualSearch
@@ -28,6 +29,12 @@ FIRST_GAP, GAP_DECAY = 2.0, 3.2
 
 STARTS_TO_HALVE = 4
 """After so many starts half of the gap is expected to stay."""
+
+BOUNDS_SHARE = 0.2
+"""The part of the time that the bounds of the numbers may take before the search."""
+
+LIKELY_PER_DIMENSION = 2
+"""So many chunks for each dimension are often best."""
 
 STAGES_PER_LOOK = 2_000_000
 """Stages timed in each start of the search with equal chunks in its first round: a tenth of a second."""
@@ -51,7 +58,7 @@ def search_counts(instance: Instance, chunking: Chunking, best: Best, params: So
         Workers, seed, known schedules, and the gap at which to stop.
     """
     allowed = max(GOOD_ENOUGH, params.gap)
-    tries = [_Try(instance, chunking, best, params, count) for count in _counts(chunking)]
+    tries = _tries(instance, chunking, best, params)
     while not best.is_over:
         tries = [one for one in tries if not one.is_over and one.lower_ps * (1 + allowed) < best.makespan_ps]
         if not tries:
@@ -60,6 +67,21 @@ def search_counts(instance: Instance, chunking: Chunking, best: Best, params: So
         chosen.go_on(params.num_workers)
         if chosen.schedule is not None:
             best.offer(chosen.schedule, f"{chosen.num_chunks} chunks")
+
+
+def _tries(instance: Instance, chunking: Chunking, best: Best, params: SolverParams) -> list[_Try]:
+    """Return the numbers of chunks with their bounds, as many as a part of the time allows, likely ones first.
+
+    With eight dimensions and more a bound takes tenths of a second.
+    """
+    likely = LIKELY_PER_DIMENSION * len(instance.involved)
+    enough = time.monotonic() + BOUNDS_SHARE * best.left_s
+    tries: list[_Try] = []
+    for count in sorted(_counts(chunking), key=lambda count: abs(log(count / likely))):
+        if tries and time.monotonic() > enough:
+            break
+        tries.append(_Try(instance, chunking, best, params, count))
+    return tries
 
 
 @dataclass(frozen=True, slots=True)

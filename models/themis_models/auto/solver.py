@@ -15,11 +15,15 @@ from themis_models.auto.free import FreeSearch
 from themis_models.cp_sat.solver import solve_cp_sat
 from themis_opt.bound import Bound, Sizing
 from themis_opt.chunking import Chunking, make_chunking
+from themis_opt.errors import SolverError
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule, Status
 from themis_opt.search.space import search_space
 from themis_opt.solving.bounds import best_bound, quick_bounds
 from themis_opt.solving.protocol import DEFAULT_GAP, Progress, SolverParams, SolverResult
+
+MOST_BYTES = 2**53
+"""From here on floating point has no place for every number of bytes."""
 
 EXACT_MAX_CHUNKS = 8
 """The joint model has a chance of closing up to this many chunks."""
@@ -60,7 +64,14 @@ def solve_auto(instance: Instance, params: SolverParams) -> SolverResult:
     -------
     SolverResult
         The best schedule, and the best bound for its number of chunks.
+
+    Raises
+    ------
+    SolverError
+        When the collective is too large.
     """
+    if instance.size_bytes >= MOST_BYTES:
+        raise SolverError("the search counts bytes in floating point, below 2^53")
     chunking = params.chunking or make_chunking(instance)
     deadline = time.monotonic() + params.time_limit_s
     if not chunking.has_fixed_count:
