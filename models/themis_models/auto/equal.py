@@ -58,6 +58,15 @@ STARTS = (
     Start("balanced", 3e-3, NEIGHBOURHOODS_FEW),
 )
 
+MANY_DIMENSIONS = 6
+STARTS_FOR_MANY = (
+    Start("balanced", 3e-4, NEIGHBOURHOODS_KEEPING),
+    Start("balanced", 1e-3, NEIGHBOURHOODS_KEEPING),
+    Start("best", 3e-4, NEIGHBOURHOODS_KEEPING),
+    Start("best", 1e-3, NEIGHBOURHOODS_KEEPING),
+)
+"""With so many dimensions nothing but balanced loads comes near the bound."""
+
 
 class EqualSearch:
     """Searches with the instance's number of equal chunks.
@@ -103,8 +112,9 @@ class EqualSearch:
         self._starts.run(num_workers, num_starts)
 
     def _start(self, number: int) -> None:
-        round_idx, which = divmod(number, len(STARTS))
-        start = STARTS[which]
+        starts = STARTS_FOR_MANY if len(self._space.group_sizes) >= MANY_DIMENSIONS else STARTS
+        round_idx, which = divmod(number, len(starts))
+        start = starts[which]
         if start in self._hopeless:
             return
         candidate = self._begin(start, number)
