@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -32,6 +33,11 @@ def read_json(text: str) -> Any:
     return json.loads(text)
 
 
+def sentences_of(text: str) -> list[str]:
+    """Return the lines as they were before they were wrapped."""
+    return re.sub(r"\n  (?=\S)", " ", text).splitlines()
+
+
 def test_compare_prints_a_table_that_fits_80_columns(themis_opt_command: CommandLine) -> None:
     done = themis_opt_command("compare", *SMALL, "--time-limit", "20s")
     assert done.returncode == 0
@@ -43,8 +49,10 @@ def test_compare_prints_a_table_that_fits_80_columns(themis_opt_command: Command
     assert len(table) == 4
     assert all(len(line) <= 80 for line in table)
     assert "optimal" in table[-2]
-    assert any(line.startswith("auto: at most ") and "1 to 16 chunks of any size" in line for line in lines)
-    assert any(line.startswith("bound ") and "exactly 2 chunks of equal size" in line for line in lines)
+    assert all(len(line) <= 80 for line in lines)
+    sentences = sentences_of(done.stdout)
+    assert any(line.startswith("auto: at most ") and "1 to 16 chunks of any size" in line for line in sentences)
+    assert any(line.startswith("bound ") and "exactly 2 chunks of equal size" in line for line in sentences)
     assert any(line.startswith("ideal ") for line in lines)
     assert "\x1b" not in done.stdout
 
@@ -72,6 +80,7 @@ def test_compare_json_has_what_the_format_promises(themis_opt_command: CommandLi
         baseline = run["results"][1]
         assert (baseline["speedup"], baseline["sizes"], baseline["num_chunks"]) == (1.0, "equal", run["num_chunks"])
         assert baseline["bound_ps"] == run["bound_ps"]
+        assert run["chunk_overhead_ps"] == 0
 
 
 def test_compare_several_instances_prints_means(themis_opt_command: CommandLine) -> None:

@@ -177,7 +177,7 @@ def test_a_schedule_in_words(schedule_file: Path, themis_opt_command: CommandLin
     assert "dim1 serves 8 stages back to back (chunks 0, 1, 2, 3)" in done.stdout
     assert "dim2 starts when chunk 0 arrives from dim1" in done.stdout
     assert "most: dim1 (0.99% of the makespan)" in done.stdout
-    assert "rests on the loads of: dim1 0.6667, dim2 0.3333" in done.stdout
+    assert "the weighted loads of dim1 0.6667, dim2 0.3333 prove a bound of 6.6667 ms" in done.stdout
     document = json.loads(themis_opt_command("explain", schedule_file.name, "--json", "-").stdout)
     assert document["format"] == "themis-opt/explained-schedule/1"
     assert [len(leg["stages"]) for leg in document["critical_path"]] == [8]
@@ -200,7 +200,14 @@ def test_an_instance_in_words(themis_opt_command: CommandLine) -> None:
     assert done.returncode == 0
     rows = [line.split() for line in done.stdout.splitlines()]
     assert ["dim2", "24", "GB/s", "12", "GB/s", "2", "over-provisioned", "91.32", "us"] in rows
-    assert "1 GB/s more is worth most on dim1 and dim2" in done.stdout
+    assert "in the best orders 1 GB/s more is worth most on dim1 and dim2" in done.stdout
+    sentences = done.stdout.replace("\n  ", " ").splitlines()
+    # 480 MB over 72 GB/s: all of it is in use.
+    assert (
+        "no schedule with exactly 4 chunks of equal size uses more than 100.0% of the bandwidth "
+        "(fluid bound 6.6667 ms)" in sentences
+    )
+    assert "over-provisioned: the baseline order cannot use all of it, the best orders may" in sentences
     document = json.loads(themis_opt_command("explain", "figure-5", "--json", "-").stdout)
     assert [entry["supply"] for entry in document["dimensions"]] == ["just enough", "over-provisioned"]
 
@@ -250,3 +257,31 @@ def test_idle_times_are_in_one_unit(tmp_path: Path, themis_opt_command: CommandL
         "dim1 0.8000 ms 0 ms 0.8000 ms 0 ms",
         "dim2 1.6000 ms 0.8000 ms 0 ms 0.8000 ms",
     ]
+
+
+# The file's weights prove the bound of the lattice, 6 2/3 ms (two thirds of dim1's load, one of dim2's).
+@pytest.mark.parametrize(
+    ("value_ps", "kind", "rest"),
+    [
+        (7 * MS, "assignment", "the higher bound of 7.0000 ms rests on the word of assignment"),
+        (7 * MS, "critical-path", "the higher bound of 7.0000 ms is the shortest path of one chunk"),
+        (7 * MS, "fluid", "the higher bound of 7.0000 ms is claimed and not proven; see 'certify'"),
+        (6_666_666_667, "fluid", None),
+    ],
+)
+def test_what_the_weights_prove_and_on_whose_word_the_rest_stands(
+    value_ps: int, kind: str, rest: str | None, schedule_file: Path, themis_opt_command: CommandLine
+) -> None:
+    changes = {
+        "bound_ps": value_ps,
+        "bound_kind": kind,
+        "bound_scope": {"sizes": "equal", "num_chunks": [4, 4]},
+        "certificate": ["2/3", "1/3"],
+        "certified_bound_ps": 1,  # whatever the file states of it
+    }
+    schedule_file.write_text(json.dumps({**json.loads(schedule_file.read_text()), **changes}))
+    lines = themis_opt_command("explain", schedule_file.name).stdout.splitlines()
+    proven = "the weighted loads of dim1 0.6667, dim2 0.3333 prove a bound of 6.6667 ms"
+    assert lines[lines.index(proven) :] == [proven, *([rest] if rest else [])]
+    document = json.loads(themis_opt_command("explain", schedule_file.name, "--json", "-").stdout)
+    assert (document["bound_ps"], document["certified_bound_ps"]) == (value_ps, 6_666_666_667)

@@ -51,6 +51,7 @@ def _run(run: Run) -> dict[str, Any]:
         "size_bytes": instance.size_bytes,
         "num_chunks": instance.num_chunks,
         "occupancy": str(instance.occupancy),
+        "chunk_overhead_ps": instance.chunk_overhead_ps,
         "dimensions": list(instance.involved),
         "ideal_ps": run.ideal_ps,
         "bound_ps": run.bound.value_ps,

@@ -30,6 +30,7 @@ def command(
     """
     from themis_opt.api import usable_processors
     from themis_opt.cli.tables import console, describe_bound, title
+    from themis_opt.cli.wrapping import print_sentence
     from themis_opt.formats.atomic import check_outputs, write_text
     from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds
     from themis_opt.solving.messages import bound_message
@@ -61,13 +62,13 @@ def command(
     if json_path == "-":
         return
     out = console()
-    out.print(title(problem), style="bold", soft_wrap=True)
+    print_sentence(out, title(problem), style="bold")
     for bound in bounds:
-        out.print(f"{'*' if bound.value_ps == best.value_ps else ' '} {describe_bound(bound)}", soft_wrap=True)
+        print_sentence(out, f"{'*' if bound.value_ps == best.value_ps else ' '} {describe_bound(bound)}")
     out.print(f"best  {best.value_ps} ps", soft_wrap=True)
     if best.certificate is not None:
         weights = ", ".join(f"dim{k + 1} {weight}" for k, weight in enumerate(best.certificate))
-        out.print(f"certificate: {weights} proves {best.certified_ps} ps", soft_wrap=True)
+        print_sentence(out, f"certificate: {weights} proves {best.certified_ps} ps")
 
 
 def _with_solver_bounds(

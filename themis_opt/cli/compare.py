@@ -15,8 +15,8 @@ from themis_opt.cli.options import (
     DEFAULT_MAX_CHUNKS,
     Overrides,
     choice_from,
+    choosing_instance_options,
     chunking_options,
-    instance_options,
     overrides_from,
     read_argument,
     solver_options,
@@ -34,7 +34,7 @@ _DEFAULT = "baseline,themis-fifo,themis-scf,themis-best"
 
 @click.command("compare")
 @click.argument("instances", metavar="INSTANCE...", nargs=-1, required=True)
-@instance_options
+@choosing_instance_options
 @click.option("--schedulers", default=_DEFAULT, show_default=True, help="Names, or 'all'.")
 @solver_options
 @chunking_options
@@ -76,7 +76,10 @@ def command(
     chosen = None if solver == "none" else solver
     check_outputs((json_path,), instances)
     overrides = overrides_from(options)
-    choices = _rows(chosen, choice_from(options, overrides))
+    choice = choice_from(options, overrides)
+    choices = _rows(chosen, choice)
+    # A fixed number of chunks is what all rows share, whatever their sizes.
+    heading = choice if choice is not None and choice.max_chunks is not None else None
     problems, own = _read(instances, overrides)
     params = SolverParams(time_limit, workers or usable_processors(), seed, gap=gap)
     runs: list[Run] = []
@@ -110,7 +113,7 @@ def command(
         if not quiet:
             if len(runs) > 1:
                 out.print()
-            print_run(out, run)
+            print_run(out, run, heading)
     if len(runs) > 1 and not quiet:
         out.print(f"\nover {len(runs)} instances", style="bold")
         out.print(means_table(runs))
@@ -137,8 +140,19 @@ def _next(comparison: Iterator[Run], relay: Relay, what: str) -> Run | None:
 
 
 def _rows(solver: str | None, choice: ChunkingChoice | None) -> dict[str, ChunkingChoice]:
-    """Return what the solver may choose, for each of its rows."""
+    """Return what the solver may choose, for each of its rows.
+
+    Raises
+    ------
+    InputError
+        When there is something to choose and no solver to do it.
+    """
     if solver is None:
+        if choice is not None and (choice.sizing is Sizing.FREE or choice.max_chunks is not None):
+            raise InputError(
+                "--sizes free and --chunks auto are for a solver to choose, and --solver none names none; "
+                "leave them out, or name a solver ('themis-opt list solvers')"
+            )
         return {}
     if choice is not None or solver != "auto":
         return {solver: choice or ChunkingChoice()}
@@ -147,6 +161,7 @@ def _rows(solver: str | None, choice: ChunkingChoice | None) -> dict[str, Chunki
 
 def _read(arguments: tuple[str, ...], overrides: Overrides) -> tuple[list[Instance], dict[str, Schedule]]:
     """Return the instances, and the schedules by the name of their row, checked to be true and to belong to one."""
+    from themis_opt.cli.differences import first_difference
     from themis_opt.comparison import same_problem
     from themis_opt.validation import validate
 
@@ -167,9 +182,7 @@ def _read(arguments: tuple[str, ...], overrides: Overrides) -> tuple[list[Instan
     for name, schedule in own.items():
         if not any(same_problem(schedule.instance, problem) for problem in problems):
             raise InputError(
-                f"{name}: is a schedule for another instance "
-                f"({schedule.instance.network.name}, {schedule.instance.collective}, "
-                f"{schedule.instance.size_bytes} bytes, {schedule.instance.occupancy}); "
-                "compare it with that instance, or name the schedule alone"
+                f"{name}: is a schedule for another instance ({first_difference(schedule.instance, problems)}); "
+                "compare it with its own, or name the schedule alone"
             )
     return problems, own

@@ -17,6 +17,7 @@ def command(instance: str, json_path: str | None, **options: Any) -> None:
     """Show every quantity of INSTANCE after conversion, and the formula of one stage with numbers in it."""
     from themis_opt import metrics
     from themis_opt.cli.tables import console, make_table, title
+    from themis_opt.cli.wrapping import print_sentence
     from themis_opt.cost import CostModel
     from themis_opt.formats.atomic import check_outputs, write_text
     from themis_opt.units import bandwidth_column, format_bandwidth, format_size, format_time, time_column
@@ -31,11 +32,11 @@ def command(instance: str, json_path: str | None, **options: Any) -> None:
         return
     network = problem.network
     out = console()
-    out.print(title(problem), style="bold", soft_wrap=True)
+    print_sentence(out, title(problem), style="bold")
     if network.source:
-        out.print(f"source: {network.source}", soft_wrap=True)
+        print_sentence(out, f"source: {network.source}")
     if network.note:
-        out.print(f"note: {network.note}", soft_wrap=True)
+        print_sentence(out, f"note: {network.note}")
     out.print()
     table = make_table(
         [
@@ -64,23 +65,22 @@ def command(instance: str, json_path: str | None, **options: Any) -> None:
     for k, dimension in enumerate(network.dimensions):
         if k not in problem.involved:
             out.print(f"dim{k + 1}: not involved")
-        out.print(f"dim{k + 1}: {float(dimension.bandwidth_Bps * 8 / 10**9):.6g} Gb/s per NPU, one way", soft_wrap=True)
+        print_sentence(out, f"dim{k + 1}: {float(dimension.bandwidth_Bps * 8 / 10**9):.6g} Gb/s per NPU, one way")
         if dimension.links is not None:
             per_link = format_bandwidth(dimension.bandwidth_Bps / dimension.links)
-            out.print(f"dim{k + 1}: {dimension.links} x {per_link} links per NPU", soft_wrap=True)
+            print_sentence(out, f"dim{k + 1}: {dimension.links} x {per_link} links per NPU")
         if dimension.reduction_bandwidth_Bps is not None:
-            out.print(f"dim{k + 1}: reduces {format_bandwidth(dimension.reduction_bandwidth_Bps)}", soft_wrap=True)
+            print_sentence(out, f"dim{k + 1}: reduces {format_bandwidth(dimension.reduction_bandwidth_Bps)}")
         if dimension.note:
-            out.print(f"dim{k + 1}: {dimension.note}", soft_wrap=True)
+            print_sentence(out, f"dim{k + 1}: {dimension.note}")
     sizes = problem.equal_chunk_sizes()
     out.print()
     out.print(f"size      {problem.size_bytes} bytes per NPU ({format_size(problem.size_bytes)})")
     size = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     out.print(f"chunks    {problem.num_chunks} of {size} bytes")
     if problem.chunk_overhead_ps:
-        out.print(
-            f"overhead  {format_time(problem.chunk_overhead_ps)} to launch a chunk, on the dimension of its first stage"
-        )
+        overhead = format_time(problem.chunk_overhead_ps)
+        print_sentence(out, f"overhead  {overhead} to launch a chunk, on the dimension of its first stage")
     out.print(f"sends     {format_size(metrics.sent_bytes(problem))} per NPU over all dimensions")
     out.print(f"bandwidth {format_bandwidth(metrics.total_bandwidth_Bps(problem))} per NPU over all dimensions")
     out.print(f"ideal     {format_time(metrics.ideal_ps(problem))}")

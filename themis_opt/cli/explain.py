@@ -69,17 +69,18 @@ def command(argument: str, json_path: str | None, **options: Any) -> None:
 
 
 def _print_schedule(out: Console, account: ScheduleAccount) -> None:
-    from themis_opt.cli.tables import format_gap, title
+    from themis_opt.cli.tables import count_chunks, format_gap, title
+    from themis_opt.cli.wrapping import print_sentence
     from themis_opt.units import format_time
 
     schedule = account.schedule
-    out.print(title(schedule.instance), style="bold", soft_wrap=True)
+    print_sentence(out, title(schedule.instance, count_chunks(schedule.num_chunks)), style="bold")
     name = schedule.scheduler or "schedule"
-    out.print(f"{name}: {schedule.num_chunks} chunks, makespan {format_time(account.makespan_ps)}", soft_wrap=True)
+    print_sentence(out, f"{name}: makespan {format_time(account.makespan_ps)}")
     if schedule.makespan_ps is not None and schedule.makespan_ps != account.makespan_ps:
-        out.print(
+        print_sentence(
+            out,
             f"the file claims {schedule.makespan_ps} ps, the timing rule gives {account.makespan_ps} ps; see 'certify'",
-            soft_wrap=True,
         )
     out.print("\ncritical path", style="bold")
     for line in _chain_lines(account.legs):
@@ -89,7 +90,7 @@ def _print_schedule(out: Console, account: ScheduleAccount) -> None:
     out.print("\nwhat to change", style="bold")
     gains = ", ".join(f"dim{k + 1} {format_time(gain_ps)}" for k, gain_ps in account.gains_ps.items())
     everywhere = format_time(account.gain_everywhere_ps)
-    out.print(f"1 % more bandwidth, this schedule kept, gains: {gains}, all together {everywhere}", soft_wrap=True)
+    print_sentence(out, f"1 % more bandwidth, this schedule kept, gains: {gains}, all together {everywhere}")
     best = account.best_dimensions
     if best:
         share = format_gap(account.gains_ps[best[0]] / account.makespan_ps)
@@ -99,10 +100,29 @@ def _print_schedule(out: Console, account: ScheduleAccount) -> None:
     chunk = account.busiest_chunk
     taken = format_time(account.chunk_ps[chunk])
     out.print(f"chunk {chunk} takes up most of the critical path: {taken}", soft_wrap=True)
-    if account.binding:
-        weights = ", ".join(f"dim{k + 1} {float(weight):.4f}" for k, weight in account.binding.items())
-        bound = format_time(account.bound.value_ps)
-        out.print(f"the bound of {bound} ({account.bound.kind}) rests on the loads of: {weights}", soft_wrap=True)
+    for line in _bound_lines(account):
+        print_sentence(out, line)
+
+
+def _bound_lines(account: ScheduleAccount) -> list[str]:
+    """Return what the certificate's weights prove, and on what the rest of the bound stands."""
+    from themis_opt.bound import BoundKind
+    from themis_opt.units import format_time
+
+    bound, certified_ps = account.bound, account.certified_ps
+    if certified_ps is None:
+        return []
+    weights = ", ".join(f"dim{k + 1} {float(weight):.4f}" for k, weight in account.binding.items())
+    lines = [f"the weighted loads of {weights} prove a bound of {format_time(certified_ps)}"]
+    if certified_ps < bound.value_ps:
+        if bound.is_taken_on_trust:
+            rest = f"rests on the word of {bound.kind}"
+        elif bound.kind == BoundKind.CRITICAL_PATH:
+            rest = "is the shortest path of one chunk"
+        else:
+            rest = "is claimed and not proven; see 'certify'"
+        lines.append(f"the higher bound of {format_time(bound.value_ps)} {rest}")
+    return lines
 
 
 def _chain_lines(legs: tuple[Leg, ...]) -> list[str]:
@@ -170,19 +190,21 @@ def _wait_lines(entry: Idleness) -> list[str]:
 def _print_instance(out: Console, account: InstanceAccount) -> None:
     from themis_opt import metrics
     from themis_opt.cli.tables import make_table, title
+    from themis_opt.cli.wrapping import print_sentence
+    from themis_opt.explaining.provisioning import Supply
     from themis_opt.units import bandwidth_column, format_time, time_column
 
     instance = account.instance
-    out.print(title(instance), style="bold", soft_wrap=True)
-    out.print("under the baseline order, beside the first dimension:", soft_wrap=True)
+    print_sentence(out, title(instance), style="bold")
+    first = f"dim{account.provisions[0].dimension + 1}"
     table = make_table(
         [
             ("", "left"),
-            ("bandwidth", "right"),
-            ("needs", "right"),
-            ("has/needs", "right"),
-            ("", "left"),
-            ("+1 GB/s gains", "right"),
+            ("\nbandwidth", "right"),
+            ("baseline order\nneeds", "right"),
+            ("\nhas/needs", "right"),
+            ("for the\nbaseline order", "left"),
+            ("best orders gain\nby +1 GB/s", "right"),
         ]
     )
     provisions = account.provisions
@@ -194,17 +216,21 @@ def _print_instance(out: Console, account: InstanceAccount) -> None:
         table.add_row(f"dim{provision.dimension + 1}", bandwidth, needed, ratio, str(provision.supply), value)
     out.print(table)
     use = metrics.bw_utilization(instance, account.fluid.value_ps)
-    out.print(
-        f"fluid bound {format_time(account.fluid.value_ps)} (for {account.fluid.scope}): "
-        f"no schedule uses more than {use:.1%} of the bandwidth",
-        soft_wrap=True,
-    )
+    print_sentence(out, f"the baseline order needs on a dimension what lets it keep pace with {first}")
+    has_over = any(provision.supply is Supply.OVER for provision in provisions)
     if not instance.collective.has_free_orders:
-        out.print("All-to-All has one order: what is over-provisioned stays unused", soft_wrap=True)
+        print_sentence(out, "All-to-All has one order: what is over-provisioned stays unused")
+    elif has_over:
+        print_sentence(out, "over-provisioned: the baseline order cannot use all of it, the best orders may")
+    print_sentence(
+        out,
+        f"no schedule with {account.fluid.scope} uses more than {use:.1%} of the bandwidth "
+        f"(fluid bound {format_time(account.fluid.value_ps)})",
+    )
     if account.best_dimensions:
-        out.print(f"1 GB/s more is worth most on {_names(account.best_dimensions)}", soft_wrap=True)
+        print_sentence(out, f"in the best orders 1 GB/s more is worth most on {_names(account.best_dimensions)}")
     else:
-        out.print("1 GB/s more gains nothing on any one dimension", soft_wrap=True)
+        print_sentence(out, "1 GB/s more gains nothing on any one dimension")
 
 
 def _names(dimensions: tuple[int, ...]) -> str:

@@ -87,7 +87,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return exit_.exit_code
     except click.UsageError as error:
         hint = f"\nTry '{error.ctx.command_path} --help'." if error.ctx is not None else ""
-        return _fail(error.format_message() + hint, BAD_INPUT)
+        # It lists choices on lines of their own, each behind a tab.
+        return _fail(error.format_message().replace("\n\t", " ") + hint, BAD_INPUT)
     except InputError as error:
         return _fail(str(error), BAD_INPUT)
     except (InvalidScheduleError, DeadlockError) as error:

@@ -77,12 +77,21 @@ class Overrides:
 
 
 def instance_options(command: Command) -> Command:
-    """Add the options that override an instance's fields; the verb receives them as `overrides`."""
+    """Add the options that override an instance's fields, for a verb that chooses nothing; see `overrides_from`."""
+    return _with_instance_options(command, "Number of chunks.")
+
+
+def choosing_instance_options(command: Command) -> Command:
+    """Add the options that override an instance's fields, for a verb with a solver; see `overrides_from`."""
+    return _with_instance_options(command, "Number of chunks; auto[:MAX] lets the solver choose.")
+
+
+def _with_instance_options(command: Command, help_of_chunks: str) -> Command:
     for option in reversed(
         [
             click.option("--collective", callback=_many(_collective), help="all-reduce, reduce-scatter, ..."),
             click.option("--size", callback=_many(_size), help="Bytes per NPU, such as 100MB."),
-            click.option("--chunks", callback=_chunks, help="Number of chunks; auto[:MAX] lets the solver choose."),
+            click.option("--chunks", callback=_chunks, help=help_of_chunks),
             click.option("--occupancy", callback=_many(_occupancy), help="exclusive or pipelined."),
             click.option(
                 "--chunk-overhead", callback=_many(_overhead), help="What launching a chunk costs, such as 5us."
@@ -134,7 +143,13 @@ def chunking_options(command: Command) -> Command:
             click.option("--sizes", callback=_sizing, help="equal or free chunk sizes.  [default: equal]"),
             click.option("--granularity", callback=_bytes, help="Free sizes are multiples.  [default: NPUs x 4 B]"),
             click.option("--min-chunk", callback=_bytes, help="Least free size.  [default: the granularity]"),
-            click.option("--gap", default="0.01%", show_default=True, callback=_gap, help="Stop so near the bound."),
+            click.option(
+                "--gap",
+                default="0.01%",
+                show_default=True,
+                callback=_gap,
+                help="Stop so near the bound; with --chunks auto, the one over all numbers.",
+            ),
         ]
     ):
         command = option(command)

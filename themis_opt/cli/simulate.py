@@ -91,16 +91,15 @@ def command(
 
 def _print(row: Any, claimed_ps: int | None, stages: bool) -> None:
     from themis_opt import metrics
-    from themis_opt.cli.tables import console, dimension_table, make_table, title
+    from themis_opt.cli.tables import console, count_chunks, dimension_table, make_table, title
+    from themis_opt.cli.wrapping import print_sentence
     from themis_opt.units import format_time
 
     out = console()
     instance = row.schedule.instance
-    out.print(title(instance), style="bold", soft_wrap=True)
+    print_sentence(out, title(instance, count_chunks(row.schedule.num_chunks)), style="bold")
     use = metrics.bw_utilization(instance, row.makespan_ps)
-    chunks = f"{row.schedule.num_chunks} chunk{'s' if row.schedule.num_chunks != 1 else ''}"
-    makespan = format_time(row.makespan_ps)
-    out.print(f"{row.name}: {chunks}, makespan {makespan}, BW use {use:.1%}", soft_wrap=True)
+    out.print(f"{row.name}: makespan {format_time(row.makespan_ps)}, BW use {use:.1%}", soft_wrap=True)
     if claimed_ps is not None and claimed_ps != row.makespan_ps:
         out.print(f"the file claims {claimed_ps} ps, the timing rule gives {row.makespan_ps} ps; see 'validate'")
     out.print()

@@ -11,8 +11,8 @@ from themis_opt.chunking import ChunkingChoice
 from themis_opt.cli.exits import Exit, exit_code
 from themis_opt.cli.options import (
     choice_from,
+    choosing_instance_options,
     chunking_options,
-    instance_options,
     overrides_from,
     read_instance,
     solver_options,
@@ -21,7 +21,7 @@ from themis_opt.cli.options import (
 
 @click.command("solve")
 @click.argument("instance", metavar="INSTANCE")
-@instance_options
+@choosing_instance_options
 @solver_options
 @chunking_options
 @click.option("-o", "--output", metavar="FILE|-", help="Write the schedule.")
@@ -80,7 +80,7 @@ def command(
         from themis_opt.cli.tables import console, dimension_table, print_run
 
         out = console()
-        print_run(out, run)
+        print_run(out, run, choice)
         out.print()
         out.print(dimension_table(row))
         if output is not None:

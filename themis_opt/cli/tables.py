@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import isinf
 from typing import Any
 
@@ -11,10 +12,12 @@ from rich.console import Console
 from rich.table import Table
 
 from themis_opt import metrics
-from themis_opt.bound import Bound
+from themis_opt.bound import Bound, BoundScope, Sizing
+from themis_opt.chunking import ChunkingChoice
+from themis_opt.cli.wrapping import print_sentence
 from themis_opt.comparison import Row, Run
 from themis_opt.instance import Instance
-from themis_opt.units import format_size, format_time, size_column, time_column
+from themis_opt.units import exact_text, format_size, format_time, size_column, time_column
 
 _NAME_WIDTH = 17
 """Of the first column of a comparison: what 80 columns leave beside its figures, one space apart."""
@@ -43,37 +46,72 @@ def make_table(columns: Sequence[tuple[str, str]], *, spacious: bool = True) -> 
     return table
 
 
-def title(instance: Instance) -> str:
-    """Return one line that says what an instance is."""
+def title(instance: Instance, chunks: str | None = None) -> str:
+    """Return one line that says what an instance is; `chunks` stands for its number of chunks where another is meant.
+
+    Overheads that differ look different: they are exact.
+    """
     subset = ""
     if any(k not in instance.involved for k, d in enumerate(instance.network.dimensions) if d.size > 1):
         subset = " on " + "+".join(f"dim{k + 1}" for k in instance.involved)
+    if chunks is None:
+        chunks = count_chunks(instance.num_chunks)
+    overhead = f", {_exact_time(instance.chunk_overhead_ps)} overhead each" if instance.chunk_overhead_ps else ""
     return (
         f"{instance.network.name}: {instance.collective}{subset}, {format_size(instance.size_bytes)}, "
-        f"{instance.num_chunks} chunk{'s' if instance.num_chunks != 1 else ''}, {instance.occupancy}, "
-        f"{instance.num_npus} NPUs"
+        f"{chunks}{overhead}, {instance.occupancy}, {instance.num_npus} NPUs"
     )
 
 
-def print_run(out: Console, run: Run) -> None:
-    """Print one instance's table, and below it the bound, the ideal and every note."""
-    out.print(title(run.instance), style="bold", soft_wrap=True)
+def count_chunks(num_chunks: int) -> str:
+    """Return a number of chunks in words."""
+    return f"{num_chunks} chunk{'s' if num_chunks != 1 else ''}"
+
+
+def _exact_time(time_ps: int) -> str:
+    units = (("s", 10**12), ("ms", 10**9), ("us", 10**6), ("ns", 10**3), ("ps", 1))
+    unit, scale = next((unit, scale) for unit, scale in units if time_ps >= scale)
+    return exact_text(Fraction(time_ps, scale), unit)
+
+
+def print_run(out: Console, run: Run, choice: ChunkingChoice | None = None) -> None:
+    """Print one instance's table, and below it the bound, the ideal and every note.
+
+    Parameters
+    ----------
+    out
+        Where to.
+    run
+        The instance with its rows.
+    choice
+        What the user lets the solver choose about the chunks: then the run is headed by that, and the bound is the one
+        of the solver's row, the last. ``None``: the instance's own number of equal chunks.
+    """
+    chunks, bound = None, run.bound
+    has_free_count = choice is not None and choice.max_chunks is not None
+    if choice is not None and (has_free_count or choice.sizing is Sizing.FREE):
+        allowed = choice.on(run.instance)
+        scope = BoundScope(allowed.sizing, allowed.min_chunks, allowed.max_chunks)
+        chunks, bound = str(scope).removeprefix("exactly "), run.rows[-1].bound
+    print_sentence(out, title(run.instance, chunks), style="bold")
     out.print(rows_table(run.rows))
     for row in run.rows:
         if shorten(row.name, _NAME_WIDTH) != row.name:
             out.print(f"{shorten(row.name, _NAME_WIDTH)} is {row.name}", soft_wrap=True)
-    out.print(f"bound {describe_bound(run.bound)}", soft_wrap=True)
-    out.print(f"ideal {format_time(run.ideal_ps)} (every dimension busy all the time, no latency)", soft_wrap=True)
+    print_sentence(out, f"bound {describe_bound(bound)}")
+    print_sentence(out, f"ideal {format_time(run.ideal_ps)} (every dimension busy all the time, no latency)")
+    if has_free_count:
+        print_sentence(out, f"speedup: over the baseline with {count_chunks(run.instance.num_chunks)}")
     for row in run.rows:
         if row.bound_any is not None:
             gap_any = format_gap(row.gap_any or 0.0)
-            out.print(f"{row.name}: at most {gap_any} above {describe_bound(row.bound_any)}", soft_wrap=True)
-    own = [row.name for row in run.rows if row.bound.scope != run.bound.scope]
+            print_sentence(out, f"{row.name}: at most {gap_any} above {describe_bound(row.bound_any)}")
+    own = [row.name for row in run.rows if row.bound.scope != bound.scope]
     if own:
-        out.print(f"gap of {', '.join(own)}: to the bound for its own chunk sizes and count", soft_wrap=True)
+        print_sentence(out, f"gap of {', '.join(own)}: to the bound for its own chunk sizes and count")
     for row in run.rows:
         if row.note:
-            out.print(f"{row.name}: {row.note}", soft_wrap=True)
+            print_sentence(out, f"{row.name}: {row.note}")
 
 
 def rows_table(rows: Sequence[Row]) -> Table:

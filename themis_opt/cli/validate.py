@@ -78,6 +78,7 @@ def command(
 
 def _judge(path: str, problem: Instance | None, named: str | None, seed: int | None) -> _Judgement:
     """Return the judgement on one file; with a seed, data is moved too."""
+    from themis_opt.cli.differences import first_difference
     from themis_opt.comparison import same_problem
     from themis_opt.formats.schedule_file import load_schedule
     from themis_opt.validation import validate
@@ -85,7 +86,8 @@ def _judge(path: str, problem: Instance | None, named: str | None, seed: int | N
     try:
         schedule = load_schedule(path)
         if problem is not None and not same_problem(problem, schedule.instance):
-            raise InputError(f"{path}: is a schedule for another instance than {named}")
+            difference = first_difference(schedule.instance, [problem])
+            raise InputError(f"{path}: is a schedule for another instance than {named} ({difference})")
     except InputError as error:
         return _Judgement(path, error)
     instance = problem or schedule.instance

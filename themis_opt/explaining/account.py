@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from themis_opt.bound import Bound
-from themis_opt.certificate import check_weights
+from themis_opt.certificate import certified_bound_ps, check_weights
 from themis_opt.explaining.chain import Leg, critical_chain, critical_ps_by_chunk
 from themis_opt.explaining.idle import Idleness, idleness
 from themis_opt.explaining.provisioning import Provision, provisioning
@@ -43,6 +43,8 @@ class ScheduleAccount:
         How much of the critical path each chunk on it takes up.
     bound
         The bound the weights belong to: the schedule's own, or a new one where it has no certificate.
+    certified_ps
+        What these weights prove, whatever the file states of it; ``None`` without a certificate.
     """
 
     schedule: Schedule
@@ -53,6 +55,7 @@ class ScheduleAccount:
     gain_everywhere_ps: int
     chunk_ps: dict[int, int]
     bound: Bound
+    certified_ps: int | None
 
     @property
     def best_dimensions(self) -> tuple[int, ...]:
@@ -117,6 +120,9 @@ def explain_schedule(schedule: Schedule) -> ScheduleAccount:
         bound = best_bound(quick_bounds(instance, scope_of(schedule)))
     else:
         check_weights(instance, bound.certificate)
+    certified_ps = None
+    if bound.certificate is not None:
+        certified_ps = certified_bound_ps(instance, bound.certificate, bound.scope)
     return ScheduleAccount(
         schedule,
         timeline.makespan_ps,
@@ -126,6 +132,7 @@ def explain_schedule(schedule: Schedule) -> ScheduleAccount:
         gain_everywhere_ps(schedule),
         critical_ps_by_chunk(legs),
         bound,
+        certified_ps,
     )
 
 

@@ -37,6 +37,7 @@ def schedule_account_document(account: ScheduleAccount) -> dict[str, Any]:
         "critical_ps_by_chunk": {str(chunk): taken_ps for chunk, taken_ps in sorted(account.chunk_ps.items())},
         "bound_ps": account.bound.value_ps,
         "bound_kind": str(account.bound.kind),
+        "certified_bound_ps": account.certified_ps,
         "binding_dimensions": {str(k): str(weight) for k, weight in account.binding.items()},
     }
 
