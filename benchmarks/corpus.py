@@ -11,18 +11,19 @@ ERROR          the solver failed, or its schedule is none
 new            there was no record; --add writes one
 
 The search stops by the clock, so what looks worse is solved again, each time with another seed and twice the time, and
-only if the best of all tries is worse it is called so (--retries). Bounds that were searched for (cp-sat, milp,
-assignment-float) may come out lower without being called worse as long as that costs no proof. Run it with no less time
-and no more other programs than the records had. Every schedule is validated, and its certificate proven again, before
-it counts.
+only if the best of all tries is worse it is called so (--retries); the line then says how many there were. Bounds that
+were searched for (cp-sat, milp, assignment, assignment-float) may come out lower without being called worse as long as
+that costs no proof. Run it with no less time and no more other programs than the records had. Every schedule is
+validated, and its certificate proven again, before it counts.
 
-Exits 1 after WORSE, CONTRADICTION or ERROR.
+Exits 1 after WORSE, CONTRADICTION or ERROR, 2 when it cannot begin or print, 130 after Ctrl-C, 143 after SIGTERM.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -31,10 +32,12 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from pathlib import Path
+from types import FrameType
 
-from records import CORPUS, Entry, Record, load_corpus, record_of, save_record
+from records import CORPUS, Entry, Record, check_can_save, load_corpus, record_of, save_record
 from solves import AutoSolver
 
+from themis_opt.cli.exits import BAD_INPUT, BROKEN_PIPE, Terminated, exit_code
 from themis_opt.errors import InputError, ThemisError
 from themis_opt.formats.schedule_file import save_schedule
 from themis_opt.schedules import Schedule, Status
@@ -43,7 +46,6 @@ TIME_LIMIT_S = 6.0
 ALLOWANCE_PCT = 0.02
 RETRIES = 2
 RETRY_TIME_FACTOR = 2
-INTERRUPTED = 130
 
 
 class Verdict(StrEnum):
@@ -90,6 +92,7 @@ class Run:
     change: Change
     wall_s: float
     notes: tuple[str, ...]
+    num_tries: int = 1
 
 
 def compare(record: Record | None, found: Record, allowance_pct: float = ALLOWANCE_PCT) -> Change:
@@ -155,7 +158,7 @@ def run_entry(solver: AutoSolver, entry: Entry, options: Options) -> Run:
             break
     assert found is not None
     assert best is not None
-    return Run(found, best, change, wall_s, tuple(notes))
+    return Run(found, best, change, wall_s, tuple(notes), number + 1)
 
 
 def kept(entry: Entry, run: Run, *, add: bool, update: bool) -> bool:
@@ -178,14 +181,15 @@ def matches(name: str, patterns: Sequence[str]) -> bool:
 
 
 def print_table_head() -> None:
-    print(f"\n{'':<58} {'record us':>12} {'found us':>12} {'gap %':>8} {'s':>5}", flush=True)
+    print(f"\n{'instance':<58} {'record us':>12} {'found us':>12} {'gap %':>8} {'s':>5}", flush=True)
 
 
 def print_run(entry: Entry, run: Run) -> None:
     record_us = "-" if entry.record is None else f"{entry.record.makespan_ps / 1e6:,.3f}"
+    tries = f" ({run.num_tries} tries)" if run.num_tries > 1 else ""
     print(
         f"{entry.name:<58} {record_us:>12} {run.found.makespan_ps / 1e6:>12,.3f} {100 * run.found.gap:>8.4f} "
-        f"{run.wall_s:>5.1f}  {run.change}",
+        f"{run.wall_s:>5.1f}  {run.change}{tries}",
         flush=True,
     )
     for note in run.notes:
@@ -193,20 +197,18 @@ def print_run(entry: Entry, run: Run) -> None:
 
 
 def print_records(entries: Sequence[Entry]) -> None:
-    """Print what is known, running nothing."""
-    print(f"{'':<58} {'makespan us':>12} {'chunks':>6} {'gap %':>8} {'any %':>8}  proof")
+    """Print what is known, running nothing: names are long, so the numbers have a line of their own."""
+    print(f"instance\n{'makespan us':>16} {'chunks':>6} {'gap %':>8} {'any %':>8}  proof")
     for entry in entries:
+        print(entry.name)
         record = entry.record
         if record is None:
-            print(f"{entry.name:<58} {'-':>12}")
+            print(f"{'-':>16}")
             continue
-        above_any = (
-            "" if record.proof_any is None else f"{100 * (record.makespan_ps / record.proof_any.bound_ps - 1):.4f}"
-        )
+        gap_any = "" if record.gap_any is None else f"{100 * record.gap_any:.4f}"
         proof = f"{record.proof.kind}{', optimal' if record.status is Status.OPTIMAL else ''}"
         print(
-            f"{entry.name:<58} {record.makespan_ps / 1e6:>12,.3f} {record.num_chunks:>6} {100 * record.gap:>8.4f} "
-            f"{above_any:>8}  {proof}"
+            f"{record.makespan_ps / 1e6:>16,.3f} {record.num_chunks:>6} {100 * record.gap:>8.4f} {gap_any:>8}  {proof}"
         )
 
 
@@ -215,29 +217,29 @@ def run_all(entries: Sequence[Entry], given: argparse.Namespace) -> int:
     options = Options(given.time_limit, given.seed, given.allowance, given.retries)
     verdicts: Counter[Verdict] = Counter()
     num_written = 0
-    interrupted = False
+    interruption: KeyboardInterrupt | None = None
     print(f"{os.cpu_count()} processors, {os.getloadavg()[0]:.1f} programs running or waiting on average")
-    print_table_head()
-    with AutoSolver(given.workers) as solver:
-        for entry in entries:
-            try:
-                run = run_entry(solver, entry, options)
-                if given.schedules is not None:
-                    save_schedule(run.schedule, given.schedules / f"{entry.name}.json")
-                num_written += kept(entry, run, add=given.add, update=given.update)
-            except ThemisError as error:
-                verdicts[Verdict.ERROR] += 1
-                print(f"{entry.name:<58} {Verdict.ERROR}: {error}", flush=True)
-                continue
-            except KeyboardInterrupt:
-                interrupted = True
-                break
-            verdicts[run.change.verdict] += 1
-            print_run(entry, run)
+    try:
+        print_table_head()
+        with AutoSolver(given.workers) as solver:
+            for entry in entries:
+                try:
+                    run = run_entry(solver, entry, options)
+                    if given.schedules is not None:
+                        save_schedule(run.schedule, given.schedules / f"{entry.name}.json")
+                    num_written += kept(entry, run, add=given.add, update=given.update)
+                except ThemisError as error:
+                    verdicts[Verdict.ERROR] += 1
+                    print(f"{entry.name:<58} {Verdict.ERROR}: {error}", flush=True)
+                    continue
+                verdicts[run.change.verdict] += 1
+                print_run(entry, run)
+    except KeyboardInterrupt as error:
+        interruption = error
     counts = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in Verdict if verdicts[verdict])
     print(f"\n{sum(verdicts.values())} of {len(entries)} run: {counts or 'none'}; {num_written} records written")
-    if interrupted:
-        return INTERRUPTED
+    if interruption is not None:
+        return exit_code(interruption)
     if verdicts[Verdict.BETTER] and not given.update:
         print("--update writes what is better into the records")
     return 1 if any(verdicts[verdict] for verdict in FAILURES) else 0
@@ -326,13 +328,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.list:
             print_records(entries)
             return 0
+        if given.add or given.update:
+            check_can_save(given.folder)
         if given.schedules is not None and not given.schedules.is_dir():
             raise InputError(f"--schedules {given.schedules}: there is no such folder; create it first")
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
-        return 2
+        return BAD_INPUT
     return run_all(entries, given)
 
 
+def run_script() -> int:
+    """Run as a program: SIGTERM stops it as Ctrl-C does, and output that nobody takes ends it without a traceback."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        code = main()
+        sys.stdout.flush()
+    except KeyboardInterrupt as error:
+        print("error: stopped before anything was run", file=sys.stderr)
+        return exit_code(error)
+    except OSError as error:
+        # What is left in the buffer goes nowhere, so that the interpreter's last flush is silent.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if isinstance(error, BrokenPipeError):
+            return BROKEN_PIPE
+        print(f"error: {error.filename or 'standard output'}: {error.strerror or error}", file=sys.stderr)
+        return BAD_INPUT
+    return code
+
+
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(run_script())

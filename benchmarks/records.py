@@ -6,77 +6,29 @@ the chunks and the best that is known. ``instances/README.md`` describes the for
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from datetime import date
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import yaml
+from proofs import Origin, Proof, check_origin, check_proof, check_proof_any, check_time, check_within, proof_of
 
-from themis_opt.bound import Bound, BoundKind, Sizing
-from themis_opt.certificate import certified_bound_ps
+from themis_opt.bound import Bound, Sizing
 from themis_opt.certifying import certify
 from themis_opt.chunking import Chunking, make_chunking
-from themis_opt.critical_path import critical_path_bound
 from themis_opt.errors import InputError, InvalidScheduleError
 from themis_opt.formats.atomic import write_text
 from themis_opt.formats.instance_file import load_instance
 from themis_opt.formats.plain import read_plain
 from themis_opt.formats.strict import decode
-from themis_opt.instance import Instance
+from themis_opt.instance import MAX_CHUNKS, Instance
 from themis_opt.schedules import Schedule, Status
 
 CORPUS = Path(__file__).parent.parent / "instances" / "solved"
 FORMAT = "themis-opt/record/1"
-SEARCHLESS = (BoundKind.FLUID, BoundKind.CRITICAL_PATH)
-"""Bounds that are computed, not searched for: no clock decides how good they are."""
-
-
-class Origin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What found or proved something: solver, version of the program, seed, threads, time taken and day."""
-
-    solver: str
-    version: str
-    seed: int
-    workers: int
-    time: str
-    date: str
-
-
-class Proof(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A lower bound.
-
-    Attributes
-    ----------
-    bound_ps
-        Its value.
-    kind
-        The argument that proves it, as in a schedule file (`BoundKind`).
-    certificate
-        One weight per network dimension as ``p/q``, or ``None``.
-    certified_ps
-        What the certificate alone proves.
-    proved
-        Who computed it, and when.
-    """
-
-    bound_ps: int
-    kind: str
-    certificate: list[str] | None = None
-    certified_ps: int | None = None
-    proved: Origin
-
-    @property
-    def searchless_ps(self) -> int:
-        """The part that does not depend on what a solver comes to in its time."""
-        return self.bound_ps if self.kind in SEARCHLESS else self.certified_ps or 0
-
-    @property
-    def weights(self) -> tuple[Fraction, ...] | None:
-        """The certificate as numbers."""
-        return None if self.certificate is None else tuple(map(Fraction, self.certificate))
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -109,6 +61,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def gap(self) -> float:
         """How far the makespan is above the bound, as a part of it."""
         return self.makespan_ps / self.proof.bound_ps - 1
+
+    @property
+    def gap_any(self) -> float | None:
+        """How far the makespan is above the bound for every number of chunks allowed, where there is one."""
+        return None if self.proof_any is None else self.makespan_ps / self.proof_any.bound_ps - 1
 
     def is_contradicted_by(self, other: Record) -> bool:
         """Whether a bound of the other is above this makespan, so that one of the two is false."""
@@ -229,8 +186,8 @@ def record_of(schedule: Schedule, bound_any: Bound | None, num_workers: int, wal
         num_chunks=schedule.num_chunks,
         makespan_ps=schedule.makespan_ps,
         found=origin,
-        proof=_proof(bound, origin),
-        proof_any=None if bound_any is None else _proof(bound_any, origin),
+        proof=proof_of(bound, origin),
+        proof_any=None if bound_any is None else proof_of(bound_any, origin),
     )
 
 
@@ -244,9 +201,29 @@ def save_record(entry: Entry, record: Record) -> Entry:
     """
     check_record(entry, record)
     file = RecordFile(format=FORMAT, sizes=entry.sizing, max_chunks=entry.max_chunks, best=record)
-    entry.record_path.parent.mkdir(exist_ok=True)
+    folder = entry.record_path.parent
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be created: {error.strerror or error}") from None
     write_text(entry.record_path, yaml.dump(_block(msgspec.to_builtins(file)), Dumper=_Dumper, sort_keys=False))
     return replace(entry, record=record)
+
+
+def check_can_save(folder: Path) -> None:
+    """Raise early if records of a corpus could not be written, so that nobody waits for lost results.
+
+    Raises
+    ------
+    InputError
+        Naming the folder.
+    """
+    records = folder / "records"
+    place = records if records.exists() else folder
+    if not place.is_dir():
+        raise InputError(f"{place}: is no folder; records are written into a folder of that name")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise InputError(f"{place}: is not writable, so no record can be saved; allow it, or copy {folder} elsewhere")
 
 
 def check_record(entry: Entry, record: Record) -> None:
@@ -257,6 +234,8 @@ def check_record(entry: Entry, record: Record) -> None:
     InputError
         Naming the key.
     """
+    check_time("best.makespan_ps", record.makespan_ps)
+    check_origin("best.found", record.found)
     chunking = entry.chunking
     if not chunking.min_chunks <= record.num_chunks <= chunking.max_chunks:
         raise InputError(
@@ -266,7 +245,9 @@ def check_record(entry: Entry, record: Record) -> None:
     if (record.proof_any is None) != chunking.has_fixed_count:
         what = "belongs to a number of chunks that is free" if record.proof_any else "is missing: max_chunks is given"
         raise InputError(f"best.proof_any: {what}")
-    _check_proof(entry, record)
+    check_proof("best.proof", record.proof, entry.instance, chunking.scope(record.num_chunks))
+    if record.proof_any is not None:
+        check_proof_any("best.proof_any", record.proof_any, entry.instance, chunking)
     if record.is_contradicted_by(record):
         raise InputError(f"best: a bound is above makespan_ps ({record.makespan_ps}); one of them is false")
     is_proven = record.proof.bound_ps == record.makespan_ps
@@ -278,26 +259,6 @@ def check_record(entry: Entry, record: Record) -> None:
         )
 
 
-def _check_proof(entry: Entry, record: Record) -> None:
-    """Prove again what needs no search: the certificate, and a bound by the critical path."""
-    instance, proof, scope = entry.instance, record.proof, entry.chunking.scope(record.num_chunks)
-    try:
-        weights = proof.weights
-        proven_ps = None if weights is None else certified_bound_ps(instance, weights, scope)
-    except (ValueError, ZeroDivisionError):
-        raise InputError("best.proof.certificate: holds what is no fraction such as '3/7'") from None
-    except InputError as error:
-        raise error.at("best.proof") from None
-    if proof.certified_ps != proven_ps:
-        raise InputError(
-            f"best.proof.certified_ps: {proof.certified_ps} is not what the certificate proves, {proven_ps}"
-        )
-    if proof.kind == BoundKind.CRITICAL_PATH:
-        proven_ps = max(proven_ps or 0, critical_path_bound(instance, scope).value_ps)
-    if (proof.kind in SEARCHLESS and proof.bound_ps != proven_ps) or (proven_ps or 0) > proof.bound_ps:
-        raise InputError(f"best.proof.bound_ps: {proof.bound_ps} is not what is proven here, {proven_ps}")
-
-
 def _load_entry(path: Path) -> Entry:
     entry = Entry(path, load_instance(path))
     if not entry.record_path.exists():
@@ -307,6 +268,8 @@ def _load_entry(path: Path) -> Entry:
         if data.get("format") != FORMAT:
             raise InputError(f"format: {data.get('format')!r} is not allowed; {FORMAT!r} is expected here")
         file = decode(data, RecordFile)
+        if file.max_chunks is not None:
+            check_within("max_chunks", file.max_chunks, 1, MAX_CHUNKS)
         entry = replace(entry, sizing=file.sizes, max_chunks=file.max_chunks, record=file.best)
         if file.best is not None:
             check_record(entry, file.best)
@@ -314,17 +277,6 @@ def _load_entry(path: Path) -> Entry:
         place = str(entry.record_path)
         raise error if str(error).startswith(place) else error.at(place) from None
     return entry
-
-
-def _proof(bound: Bound, origin: Origin) -> Proof:
-    weights = bound.certificate
-    return Proof(
-        bound_ps=bound.value_ps,
-        kind=str(bound.kind),
-        certificate=None if weights is None else [f"{weight.numerator}/{weight.denominator}" for weight in weights],
-        certified_ps=bound.certified_ps,
-        proved=origin,
-    )
 
 
 class _OneLine(dict[str, Any]):

@@ -5,6 +5,9 @@ Only `test_every_instance_has_a_record` wants records; whatever records there ar
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,11 +17,13 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 from msgspec.structs import replace as restruct
 
 import themis_opt
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.certifying import certify
+from themis_opt.cli.exits import Terminated
 from themis_opt.collective import Collective
 from themis_opt.errors import InputError
 from themis_opt.formats.instance_file import load_instance
@@ -33,7 +38,7 @@ from themis_opt.units import format_size, format_time
 
 ROOT = Path(__file__).parent.parent
 SOLVED = ROOT / "instances" / "solved"
-MODULES = ("records", "solves", "corpus")
+MODULES = ("proofs", "records", "solves", "corpus")
 MAX_FILE_BYTES = 2000
 TABLE_2 = ("2d-sw-sw", "3d-sw-sw-sw-homo", "3d-sw-sw-sw-hetero", "3d-fc-ring-sw", "4d-ring-sw-sw-sw")
 TABLE_2 += ("4d-ring-fc-ring-sw",)
@@ -246,16 +251,22 @@ def test_no_record_is_new_unless_the_run_contradicts_itself(modules: SimpleNames
     assert modules.corpus.compare(None, make(1_000_000, 1_000_001)).verdict == "CONTRADICTION"
 
 
-def test_a_lost_proof_is_worse_whatever_proved_it(modules: SimpleNamespace, make: Callable[..., Any]) -> None:
-    proven = make(1_000_000, 1_000_000, kind="cp-sat", certified_ps=900_000)
-    lost = modules.corpus.compare(proven, make(1_000_000, 999_999, kind="cp-sat", certified_ps=900_000))
+@pytest.mark.parametrize("kind", list(BoundKind))
+def test_a_lost_proof_is_worse_whatever_proved_it(
+    modules: SimpleNamespace, make: Callable[..., Any], kind: str
+) -> None:
+    proven = make(1_000_000, 1_000_000, kind=kind, certified_ps=900_000)
+    lost = modules.corpus.compare(proven, make(1_000_000, 999_999, kind=kind, certified_ps=900_000))
     assert (lost.verdict, lost.words) == ("WORSE", ("the proof of optimality is lost",))
     # The bound still reaches the record's makespan: what is missing is 100 ps of the schedule, within the allowance.
-    assert modules.corpus.compare(proven, make(1_000_100, 1_000_000, kind="cp-sat")).verdict == "same"
+    assert modules.corpus.compare(proven, make(1_000_100, 1_000_000, kind=kind)).verdict == "same"
 
 
-def test_a_bound_that_was_searched_for_may_come_out_lower(modules: SimpleNamespace, make: Callable[..., Any]) -> None:
-    record = make(1_000_000, 950_000, kind="cp-sat", certified_ps=900_000)
+@pytest.mark.parametrize("kind", sorted(set(BoundKind) - {BoundKind.FLUID, BoundKind.CRITICAL_PATH}))
+def test_a_bound_that_was_searched_for_may_come_out_lower(
+    modules: SimpleNamespace, make: Callable[..., Any], kind: str
+) -> None:
+    record = make(1_000_000, 950_000, kind=kind, certified_ps=900_000)
     # The clock decided about the 50,000 above the certificate, but not about what the certificate proves.
     assert modules.corpus.compare(record, make(1_000_000, 900_000)).verdict == "same"
     assert modules.corpus.compare(record, make(1_000_000, 890_000)).verdict == "WORSE"
@@ -413,13 +424,14 @@ def test_worse_is_tried_again_with_more_time_and_then_fails(
     before = (tiny / "records" / "tiny.yaml").read_bytes()
     solver.asked.clear()
     assert modules.corpus.main([*arguments, "--update"]) == 1
-    assert "WORSE makespan +11.1111 %" in capsys.readouterr().out
+    assert "WORSE makespan +11.1111 % (3 tries)\n" in capsys.readouterr().out
     assert solver.asked == [(2, 5), (4, 6), (8, 7)]
     assert (tiny / "records" / "tiny.yaml").read_bytes() == before
     assert modules.corpus.main([*arguments, "--allowance", "12"]) == 0
     solver.asked.clear()
     assert modules.corpus.main([*arguments, "--retries", "0"]) == 1
     assert solver.asked == [(2, 5)]
+    assert "tries" not in capsys.readouterr().out.splitlines()[-3]
 
 
 def test_a_contradiction_fails_and_changes_nothing(
@@ -533,8 +545,20 @@ def test_records_that_disagree_with_the_bounds_are_found(
         ("[1/1, 0/1]", "[1/2, 1/2]", "best.proof.certified_ps: 2000000000 is not what the certificate"),
         ("[1/1, 0/1]", "[1/1, 1/1]", "best.proof: certificate adds up to 2"),
         ("[1/1, 0/1]", "[1/1, x]", "best.proof.certificate: holds what is no fraction"),
+        ("[1/1, 0/1]", "[1/0, 1/1]", "best.proof.certificate: holds what is no fraction"),
+        ("[1/1, 0/1]", "['1e99999999', 0/1]", "best.proof.certificate: holds what is no fraction"),
         ("best:\n", "max_chunks: 2\nbest:\n", "best.proof_any: is missing: max_chunks is given"),
         ("time: 6.0 s", "seconds: 6.0 s", "best.found.seconds: unknown key"),
+        ("makespan_ps: 8000000000", "makespan_ps: 0", "best.makespan_ps: 0 is not allowed; it must be above 0 ps"),
+        ("makespan_ps: 8", "makespan_ps: -8", "best.makespan_ps: -8000000000 is not allowed; it must be above 0 ps"),
+        ("bound_ps: 6000000000", "bound_ps: 0", "best.proof.bound_ps: 0 is not allowed; it must be above 0 ps"),
+        ("bound_ps: 6", "bound_ps: -6", "best.proof.bound_ps: -6000000000 is not allowed; it must be above 0 ps"),
+        ("critical-path", "nonsense", "best.proof.kind: 'nonsense' is not allowed; one of: fluid, critical-path,"),
+        ("critical-path", "''", "best.proof.kind: '' is not allowed; one of: fluid, critical-path,"),
+        ("seed: 0", "seed: -1", "best.found.seed: -1 is not allowed; 0 to 2147483647 is expected here"),
+        ("workers: 2", "workers: 0", "best.found.workers: 0 is not allowed; 1 to 2147483647 is expected here"),
+        ("best:\n", "max_chunks: 65537\nbest:\n", "max_chunks: 65537 is not allowed; 1 to 65536 is expected here"),
+        ("best:\n", "max_chunks: 0\nbest:\n", "max_chunks: 0 is not allowed; 1 to 65536 is expected here"),
     ],
 )
 def test_a_wrong_record_is_told_with_file_and_key(
@@ -545,6 +569,86 @@ def test_a_wrong_record_is_told_with_file_and_key(
     with pytest.raises(InputError) as error:
         modules.records.load_corpus(tiny)
     assert str(error.value).startswith(f"{path}: {message}")
+
+
+# One chunk or two, of equal size. One chunk of 256 MB takes twice as long as one of 128 MB, both phases 12 ms (there is
+# nothing to overlap it with), two take FLUID_PS at least. The least of both is the bound for all numbers.
+ANY_PS = FLUID_PS
+GOOD_ANY = (
+    GOOD.replace("best:\n", "max_chunks: 2\nbest:\n")
+    + f"""  proof_any:
+    bound_ps: {ANY_PS}
+    kind: fluid
+    proved: {{solver: auto, version: 0.1.0, seed: 0, workers: 2, time: 6.0 s, date: '2026-01-31'}}
+"""
+)
+# The certificate that is worth as much: weights 2/3 and 1/3 (above).
+CERTIFIED_ANY = GOOD_ANY.replace(
+    "    kind: fluid\n", f"    kind: fluid\n    certificate: [2/3, 1/3]\n    certified_ps: {ANY_PS}\n"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD_ANY,
+        CERTIFIED_ANY,
+        GOOD_ANY.replace(str(ANY_PS), str(ANY_PS - 10**6)),  # less than can be proven is true as well
+        GOOD_ANY.replace(str(ANY_PS), "7999999999").replace("kind: fluid", "kind: assignment"),  # its solver's word
+    ],
+    ids=["bare", "certified", "lower", "searched"],
+)
+def test_a_bound_for_all_numbers_is_read(modules: SimpleNamespace, tiny: Path, text: str) -> None:
+    (tiny / "records" / "tiny.yaml").write_text(text)
+    (entry,) = modules.records.load_corpus(tiny)
+    modules.records.save_record(entry, entry.record)
+    assert entry.record_path.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "message"),
+    [
+        (GOOD_ANY, f"bound_ps: {ANY_PS}", "bound_ps: 0", "bound_ps: 0 is not allowed; it must be above 0 ps"),
+        (GOOD_ANY, f"bound_ps: {ANY_PS}", "bound_ps: -7", "bound_ps: -7 is not allowed; it must be above 0 ps"),
+        (GOOD_ANY, "kind: fluid", "kind: nonsense", "kind: 'nonsense' is not allowed; one of: fluid"),
+        (GOOD_ANY, "kind: fluid", "kind: flud", "kind: 'flud' is not allowed; one of: fluid"),
+        (GOOD_ANY, f"bound_ps: {ANY_PS}", "bound_ps: 7000000000", "bound_ps: 7000000000 is more than what is proven"),
+        (GOOD_ANY, "kind: fluid", "kind: fluid\n    certified_ps: 7", "certified_ps: 7 is not what the certificate"),
+        (CERTIFIED_ANY, "[2/3, 1/3]", "[banana]", "certificate: holds what is no fraction"),
+        (CERTIFIED_ANY, "[2/3, 1/3]", "[2/3]", "certificate has 1 weights; the network has 2"),
+        (CERTIFIED_ANY, "[2/3, 1/3]", "[1/2, 1/2]", f"certified_ps: {ANY_PS} is not what the certificate proves"),
+        (CERTIFIED_ANY, f"certified_ps: {ANY_PS}", "certified_ps: -3", "certified_ps: -3 is not what the certificate"),
+        (CERTIFIED_ANY, f" bound_ps: {ANY_PS}", " bound_ps: 6000000000", "bound_ps: 6000000000 is less than what is"),
+    ],
+)
+def test_a_false_bound_for_all_numbers_is_told(
+    modules: SimpleNamespace, tiny: Path, text: str, old: str, new: str, message: str
+) -> None:
+    path = tiny / "records" / "tiny.yaml"
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError) as error:
+        modules.records.load_corpus(tiny)
+    assert str(error.value).startswith(f"{path}: best.proof_any")
+    assert message in str(error.value)
+    assert modules.corpus.main(["--folder", str(tiny), "--list"]) == 2
+
+
+def test_a_bound_that_only_search_has_overtaken_is_kept(modules: SimpleNamespace, tiny: Path) -> None:
+    """Without search the least may be another number's: what it proves of the rest is the bound once that is raised."""
+    scope = BoundScope(Sizing.EQUAL, 1, 2)
+    bounds = [Bound(5000, BoundKind.CRITICAL_PATH, scope), Bound(6000, BoundKind.FLUID, scope)]
+    origin = modules.records.Origin(solver="auto", version="", seed=0, workers=1, time="", date="")
+
+    def check(bound_ps: int, kind: str) -> None:
+        proof = modules.records.Proof(bound_ps=bound_ps, kind=kind, proved=origin)
+        modules.proofs._check_least("best.proof_any", proof, bounds)
+
+    check(5000, "fluid")
+    check(6000, "fluid")
+    for bound_ps, kind in ((5999, "fluid"), (6001, "fluid"), (6000, "critical-path")):
+        with pytest.raises(InputError, match=f"bound_ps: {bound_ps} is more than what is proven here, 5000"):
+            check(bound_ps, kind)
 
 
 @pytest.mark.parametrize(
@@ -568,3 +672,134 @@ def test_a_record_of_no_instance_is_told(modules: SimpleNamespace, tiny: Path) -
     (tiny / "records" / "other.yaml").write_text("format: themis-opt/record/1\n")
     with pytest.raises(InputError, match=r"other.yaml: is the record of no instance"):
         modules.records.load_corpus(tiny)
+
+
+def test_the_record_in_the_readme_is_the_one_it_names(entries: list[Any]) -> None:
+    text = (ROOT / "instances" / "README.md").read_text(encoding="utf-8")
+    before, example = text.split("```yaml\nformat: themis-opt/record/1\n", 1)
+    name = before.rstrip().rsplit("`", 2)[1]
+    (entry,) = [entry for entry in entries if entry.name == name]
+    shown = yaml.safe_load("format: themis-opt/record/1\n" + example.split("```", 1)[0])
+    assert shown == yaml.safe_load(entry.record_path.read_text(encoding="utf-8"))
+
+
+# ---- what is printed, and how it ends
+
+
+def test_the_list_fits_a_terminal_and_names_its_columns(
+    modules: SimpleNamespace, entries: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert modules.corpus.main(["--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "instance"
+    assert lines[1].split("  ")[-1] == "proof"
+    assert lines[2::2] == [entry.name for entry in entries]
+    assert len(lines) == 2 + 2 * len(entries)
+
+
+def test_the_table_names_its_columns(
+    modules: SimpleNamespace, tiny: Path, stand_in: Callable[..., OneSchedule], capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_in()
+    assert modules.corpus.main(["--folder", str(tiny), "--add"]) == 0
+    _, _, head, row, *_ = capsys.readouterr().out.splitlines()
+    assert head.split()[0] == "instance"
+    assert row.split()[0] == "tiny"
+    assert row.endswith("  new")
+
+
+@pytest.mark.parametrize(("signal_type", "code"), [(KeyboardInterrupt, 130), (Terminated, 143)])
+def test_an_interrupted_run_sums_up_what_it_did(
+    modules: SimpleNamespace,
+    tiny: Path,
+    stand_in: Callable[..., OneSchedule],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    signal_type: type[BaseException],
+    code: int,
+) -> None:
+    stand_in()
+    (tiny / "two.yaml").write_text(TINY)
+    solve = OneSchedule.solve
+
+    def interrupted(solver: OneSchedule, *given: Any, **choice: Any) -> Any:
+        if solver.asked:
+            raise signal_type
+        return solve(solver, *given, **choice)
+
+    monkeypatch.setattr(OneSchedule, "solve", interrupted)
+    assert modules.corpus.main(["--folder", str(tiny), "--add"]) == code
+    assert "1 of 2 run: 1 new; 1 records written" in capsys.readouterr().out
+    assert (tiny / "records" / "tiny.yaml").exists()
+
+
+SCRIPT = [sys.executable, str(ROOT / "benchmarks" / "corpus.py")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_sigterm_ends_a_run_with_its_sum(tiny: Path) -> None:
+    # Sixteen chunks of free size: not proven before the signal comes.
+    (tiny / "tiny.yaml").write_text(TINY.replace("2d-figure-5", "4d-ring-sw-sw-sw").replace("chunks: 2", "chunks: 16"))
+    command = [*SCRIPT, "--folder", str(tiny), "--add", "--time-limit", "60", "--workers", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        while not process.stdout.readline().startswith("instance"):
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        assert "0 of 1 run: none; 0 records written" in process.stdout.read()
+        assert process.stderr.read() == ""
+    assert process.returncode == 143
+    assert list((tiny / "records").iterdir()) == []
+
+
+def list_into(stdout: Any, *only: str) -> tuple[int, str]:
+    """Return exit code and stderr of --list, which Python buffers, so that some is printed as late as at the end."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = [*SCRIPT, "--list", *only]
+    done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, env=env)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+@pytest.mark.parametrize("only", [[], ["--only", "hgx"]], ids=["while printing", "at the end"])
+def test_a_full_disk_is_told_without_a_traceback(only: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        assert list_into(full, *only) == (2, "error: standard output: No space left on device\n")
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    assert list_into(writing) == (141, "")
+    os.close(writing)
+
+
+def test_a_corpus_that_cannot_be_written_is_told_before_anything_runs(
+    modules: SimpleNamespace,
+    tiny: Path,
+    stand_in: Callable[..., OneSchedule],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    solver = stand_in()
+    (tiny / "records").rmdir()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # whoever runs the tests may be allowed everything
+    assert modules.corpus.main(["--folder", str(tiny), "--add"]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {tiny}: is not writable, so no record can be saved")
+    (tiny / "records").write_text("")
+    assert modules.corpus.main(["--folder", str(tiny), "--add"]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {tiny / 'records'}: is no folder")
+    assert solver.asked == []
+
+
+def test_a_folder_of_records_that_cannot_be_made_is_told(modules: SimpleNamespace, tiny: Path) -> None:
+    path = tiny / "records" / "tiny.yaml"
+    path.write_text(GOOD)
+    (entry,) = modules.records.load_corpus(tiny)
+    path.unlink()
+    (tiny / "records").rmdir()
+    (tiny / "records").write_text("")  # in the way
+    with pytest.raises(InputError, match=r"records: cannot be created: File exists"):
+        modules.records.save_record(entry, entry.record)
