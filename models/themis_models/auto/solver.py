@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import replace
 from math import floor
 
-from themis_models.assignment_proof import prove_by_assignment
 from themis_models.auto.best import Best
 from themis_models.auto.compiling import compile_search
 from themis_models.auto.counts import search_counts
 from themis_models.auto.equal import EqualSearch
 from themis_models.auto.free import FreeSearch
-from themis_models.cp_sat.solver import solve_cp_sat
 from themis_opt.bound import Bound, Sizing
 from themis_opt.chunking import Chunking, make_chunking
 from themis_opt.errors import SolverError
@@ -46,8 +45,17 @@ MIN_PROOF_S, MAX_PROOF_S = 0.2, 2.0
 
 
 def prepare() -> None:
-    """Compile what the portfolio runs; the solver's process does so before any time limit counts."""
+    """Compile what the portfolio runs; the solver's process does so before any time limit counts.
+
+    OR-Tools, which takes as long to load as everything else together, loads while the search is already at work.
+    """
     compile_search()
+    threading.Thread(target=_load_exact_models, daemon=True).start()
+
+
+def _load_exact_models() -> None:
+    import themis_models.assignment_proof
+    import themis_models.cp_sat.solver  # noqa: F401
 
 
 def solve_auto(instance: Instance, params: SolverParams) -> SolverResult:
@@ -113,6 +121,8 @@ def _solve_equal(
     is_enough = best.is_over if params.gap > DEFAULT_GAP else best.makespan_ps <= bound.value_ps
     if not few or is_enough or left_s <= 0:
         return _result(best, bound)
+    from themis_models.cp_sat.solver import solve_cp_sat
+
     known = (best.schedule,) if best.schedule is not None else ()
     exact_params = replace(params, time_limit_s=left_s, hints=known + params.hints, bound=bound, chunking=None)
     exact = solve_cp_sat(counted, exact_params)
@@ -137,6 +147,8 @@ def _search_and_prove(counted: Instance, chunking: Chunking, params: SolverParam
 
 def _with_proof(counted: Instance, params: SolverParams, best: Best, bound: Bound) -> Bound:
     """Return the bound, or where one is found and worth looking for the proof that no assignment allows less."""
+    from themis_models.assignment_proof import prove_by_assignment
+
     makespan_ps = None if best.schedule is None else best.schedule.makespan_ps
     if makespan_ps is None or not bound.value_ps < makespan_ps <= bound.value_ps * (1 + WORTH_PROVING):
         return bound
