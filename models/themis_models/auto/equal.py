@@ -24,7 +24,7 @@ SEGMENT_STAGES = 1_000_000
 """Stages timed between two looks at the clock: a fraction of a second."""
 
 FIRST_STAGES = 20_000_000
-"""Stages timed in the first start of each kind, at least; every round doubles it."""
+"""Stages timed in the first start of each kind, at least."""
 
 FIRST_MOVES = 60_000
 """Moves made there, at least."""
@@ -48,15 +48,17 @@ class Start:
 STARTS = (
     Start("balanced", 3e-4, NEIGHBOURHOODS_KEEPING),
     Start("balanced", 3e-3, NEIGHBOURHOODS_FEW),
+    Start("random", 3e-3, NEIGHBOURHOODS_FEW),
     Start("best", 3e-4, NEIGHBOURHOODS_KEEPING),
-    Start("random", 1e-2, NEIGHBOURHOODS_FEW),
     Start("balanced", 1e-2),
+    Start("random", 3e-3, NEIGHBOURHOODS_FEW),
+    Start("balanced", 3e-3, NEIGHBOURHOODS_FEW),
     Start("hint", 1e-2),
     Start("best", 1e-3),
     Start("random", 3e-2),
-    Start("balanced", 1e-3, NEIGHBOURHOODS_KEEPING),
-    Start("balanced", 3e-3, NEIGHBOURHOODS_FEW),
 )
+ROUNDS_TO_DOUBLE = 2
+"""After so many rounds of all starts each may time twice as many stages: few chunks gain more from another start."""
 
 MANY_DIMENSIONS = 6
 STARTS_FOR_MANY = (
@@ -65,7 +67,7 @@ STARTS_FOR_MANY = (
     Start("best", 3e-4, NEIGHBOURHOODS_KEEPING),
     Start("best", 1e-3, NEIGHBOURHOODS_KEEPING),
 )
-"""With so many dimensions nothing but balanced loads comes near the bound."""
+"""With so many dimensions nothing but balanced loads comes near the bound; and every round may time twice as much."""
 
 
 class EqualSearch:
@@ -112,14 +114,15 @@ class EqualSearch:
         self._starts.run(num_workers, num_starts)
 
     def _start(self, number: int) -> None:
-        starts = STARTS_FOR_MANY if len(self._space.group_sizes) >= MANY_DIMENSIONS else STARTS
+        is_deep = len(self._space.group_sizes) >= MANY_DIMENSIONS
+        starts, rounds = (STARTS_FOR_MANY, 1) if is_deep else (STARTS, ROUNDS_TO_DOUBLE)
         round_idx, which = divmod(number, len(starts))
         start = starts[which]
         if start in self._hopeless:
             return
         candidate = self._begin(start, number)
         least = self._first_stages * FIRST_MOVES // FIRST_STAGES * candidate.path.size
-        num_stages = max(self._first_stages, least) << round_idx
+        num_stages = max(self._first_stages, least) << (round_idx // rounds)
         self._anneal_in_segments(candidate, start, num_stages, self._seed + 7919 * number)
 
     def _begin(self, start: Start, number: int) -> Candidate:
