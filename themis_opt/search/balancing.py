@@ -27,6 +27,17 @@ def _makespan_at_least(load: FloatArray, starts: IntArray, ends: IntArray, idle:
 
 
 @compiled
+def _swap(path: IntArray, chunk: int, a: int, b: int, starts: IntArray, ends: IntArray) -> None:
+    """Swap two stages of a chunk, and keep count of the chunks that start and end on each dimension."""
+    last = path.shape[1] - 1
+    starts[path[chunk, 0]] -= 1
+    ends[path[chunk, last]] -= 1
+    path[chunk, a], path[chunk, b] = path[chunk, b], path[chunk, a]
+    starts[path[chunk, 0]] += 1
+    ends[path[chunk, last]] += 1
+
+
+@compiled
 def balance(
     path: IntArray,
     chunk_bytes: FloatArray,
@@ -82,11 +93,7 @@ def balance(
         old_load[:] = load
         for stage in range(num_stages):
             load[path[chunk, stage]] -= hold[chunk, stage]
-        starts[path[chunk, 0]] -= 1
-        ends[path[chunk, num_stages - 1]] -= 1
-        path[chunk, a], path[chunk, b] = path[chunk, b], path[chunk, a]
-        starts[path[chunk, 0]] += 1
-        ends[path[chunk, num_stages - 1]] += 1
+        _swap(path, chunk, a, b, starts, ends)
         cost_chunk(
             chunk, path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined, overhead,
             key, hold, duration, load,
@@ -98,11 +105,7 @@ def balance(
                 best = now
                 best_path[:] = path
             continue
-        starts[path[chunk, 0]] -= 1
-        ends[path[chunk, num_stages - 1]] -= 1
-        path[chunk, a], path[chunk, b] = path[chunk, b], path[chunk, a]
-        starts[path[chunk, 0]] += 1
-        ends[path[chunk, num_stages - 1]] += 1
+        _swap(path, chunk, a, b, starts, ends)
         cost_chunk(
             chunk, path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined, overhead,
             key, hold, duration, load,
