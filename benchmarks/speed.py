@@ -225,8 +225,10 @@ def solve_checks() -> list[Check]:
     """Measure the first `solve` after installation, which compiles, and what later ones take beyond their limit."""
     command = ("-m", "themis_opt", "solve", NETWORK, "--time-limit", f"{SOLVE_LIMIT_S:g}s", "--gap", "0%")
     with TemporaryDirectory() as empty:
-        first_s = run_python(command, {"NUMBA_CACHE_DIR": empty}).wall_s
-        again_s = [run_python(command, {"NUMBA_CACHE_DIR": empty}).wall_s for _ in range(NUM_PROCESSES)]
+        # Python's own cache is filled, too, as it is after an installation, whatever the shell that runs this says.
+        caches = {"NUMBA_CACHE_DIR": empty, "PYTHONDONTWRITEBYTECODE": ""}
+        first_s = run_python(command, caches).wall_s
+        again_s = [run_python(command, caches).wall_s for _ in range(NUM_PROCESSES)]
     start_s = median(again_s) - SOLVE_LIMIT_S
     return [
         Check("first solve, compilation included", first_s, high=MAX_FIRST_SOLVE_S, unit="s", digits=1),

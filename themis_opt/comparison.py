@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -126,6 +127,7 @@ def compare(
     params: SolverParams | None = None,
     choices: Mapping[str, ChunkingChoice] | None = None,
     own_schedules: Mapping[str, Schedule] | None = None,
+    process: SolverProcess | None = None,
 ) -> Iterator[Run]:
     """Yield a run for every instance: the schedulers, matching schedules of one's own, and the solver.
 
@@ -143,6 +145,8 @@ def compare(
         What the solver may choose about the chunks, by the name of its row; default: nothing, one row named after it.
     own_schedules
         Valid schedules by the name of their row; one joins the runs of the same problem, whatever its chunks.
+    process
+        A process of this solver that was started before, while something else was done; its starter ends it.
 
     Raises
     ------
@@ -156,7 +160,7 @@ def compare(
             yield _run(instance, schedulers, own_schedules, params, {})
         return
     choices = choices or {solver: ChunkingChoice()}
-    with SolverProcess(solver) as process:
+    with SolverProcess(solver) if process is None else nullcontext(process) as process:
         for instance in instances:
             outcomes: dict[str, Outcome] = {}
             for row, choice in choices.items():

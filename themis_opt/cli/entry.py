@@ -13,6 +13,7 @@ def main() -> None:
 
         collect_garbage_rarely()
         code = run()
+        collect_garbage_rarely()  # nor is there a point in looking through everything at the exit
     except KeyboardInterrupt:
         print("error: stopped before there was a result", file=sys.stderr)
         code = 130

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,9 @@ from themis_opt.cli.options import (
     read_instance,
     solver_options,
 )
+
+if TYPE_CHECKING:
+    from themis_opt.comparison import Run
 
 
 @click.command("solve")
@@ -43,38 +46,57 @@ def command(
 
     Ctrl-C stops the search and keeps the best schedule so far.
     """
-    from themis_opt.api import usable_processors
-    from themis_opt.cli.progress import progress_line
-    from themis_opt.comparison import compare
-    from themis_opt.comparison_document import comparison_text
     from themis_opt.errors import InputError
-    from themis_opt.formats.atomic import check_outputs, write_text
-    from themis_opt.formats.schedule_file import schedule_text
-    from themis_opt.solving.protocol import SolverParams
-    from themis_opt.solving.registry import SOLVERS
+    from themis_opt.solving.process import SolverProcess
 
     if solver == "none":
         raise InputError("solve needs a solver; 'compare --solver none' puts heuristics beside the quick bounds")
-    SOLVERS.require(solver)
-    check_outputs((output, json_path), (instance,))
-    overrides = overrides_from(options)
-    choice = choice_from(options, overrides) or ChunkingChoice()
-    problem = read_instance(instance, replace(overrides, max_chunks=None))
-    params = SolverParams(time_limit, workers or usable_processors(), seed, gap=gap)
-    with progress_line(solver) as show:
-        listening = replace(params, on_progress=show)
-        (run,) = compare([problem], schedulers=(), solver=solver, params=listening, choices={solver: choice})
+    with SolverProcess(solver) as process:  # it loads its packages while we load ours
+        from themis_opt.api import usable_processors
+        from themis_opt.cli.progress import progress_line
+        from themis_opt.comparison import compare
+        from themis_opt.formats.atomic import check_outputs
+        from themis_opt.solving.protocol import SolverParams
+
+        check_outputs((output, json_path), (instance,))
+        overrides = overrides_from(options)
+        choice = choice_from(options, overrides) or ChunkingChoice()
+        problem = read_instance(instance, replace(overrides, max_chunks=None))
+        params = SolverParams(time_limit, workers or usable_processors(), seed, gap=gap)
+        with progress_line(solver) as show:
+            listening = replace(params, on_progress=show)
+            (run,) = compare(
+                [problem],
+                schedulers=(),
+                solver=solver,
+                params=listening,
+                choices={solver: choice},
+                process=process,
+            )
+    told = {
+        "instances": [instance],
+        "solver": solver,
+        "time_limit_s": time_limit,
+        "gap": gap,
+        "workers": params.num_workers,
+    }
+    _tell(run, choice, told, seed, output, json_path)
+    if run.interruption is not None:
+        raise Exit(exit_code(run.interruption))
+
+
+def _tell(
+    run: Run, choice: ChunkingChoice, told: dict[str, Any], seed: int, output: str | None, json_path: str | None
+) -> None:
+    """Save and print what was found; `told` and `seed` are what the user asked for."""
+    from themis_opt.comparison_document import comparison_text
+    from themis_opt.formats.atomic import write_text
+    from themis_opt.formats.schedule_file import schedule_text
+
     row = run.rows[-1]
     if output is not None:
         write_text(output, schedule_text(row.schedule))
     if json_path is not None:
-        told = {
-            "instances": [instance],
-            "solver": solver,
-            "time_limit_s": time_limit,
-            "gap": gap,
-            "workers": params.num_workers,
-        }
         write_text(json_path, comparison_text([run], told, seed))
     if "-" not in (output, json_path):
         from themis_opt.cli.tables import console, dimension_table, print_run
@@ -85,5 +107,3 @@ def command(
         out.print(dimension_table(row))
         if output is not None:
             out.print(f"schedule written to {output}", soft_wrap=True)
-    if run.interruption is not None:
-        raise Exit(exit_code(run.interruption))

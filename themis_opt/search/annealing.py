@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from themis_opt.compiled import compiled
-from themis_opt.search.kernel import FloatArray, IntArray, cost_chunk, dispatch
+from themis_opt.search.kernel import MORE_FLOAT_ROWS, MORE_INT_ROWS, FloatArray, IntArray, cost_chunk, dispatch
 
 FLIP, EXCHANGE, CROSS, PRIORITIZE, RESIZE = 0, 1, 2, 3, 4
 """The neighbourhoods: swap two dimensions in one order of a chunk; exchange one order between two chunks; where two
@@ -77,8 +77,8 @@ def anneal(
     load = np.zeros(num_dims)
     old_load = np.zeros(num_dims)
     width = max(num_chunks, num_dims)
-    float_space = np.empty((2 * num_dims + 1, width))
-    int_space = np.empty((2 * num_dims + 2, width), np.int64)
+    float_space = np.empty((2 * num_dims + MORE_FLOAT_ROWS, width))
+    int_space = np.empty((2 * num_dims + MORE_INT_ROWS, width), np.uint32)
     served = np.empty((1, 1), np.int64)
     start = np.empty((1, 1))
     touched = np.empty(2, np.int64)

@@ -16,11 +16,15 @@ from themis_opt.compiled import compiled
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+CodeArray = NDArray[np.uint32]
 
 REDUCE_SCATTER, ALL_GATHER, ALL_TO_ALL = 0, 1, 2
 """How the kernel writes the phases."""
 
 NEVER = 1e300
+
+MORE_FLOAT_ROWS, MORE_INT_ROWS = 2, 5
+"""Rows that the scratch arrays of `dispatch` have in addition to two for each dimension."""
 
 DEFERRED = 1e200
 """A stage whose key is at least this waits for all stages of its dimension whose keys are less, even while it idles."""
@@ -71,7 +75,16 @@ def cost_chunk(
 
 
 @compiled
-def _push(keys: FloatArray, chunks: IntArray, base: int, length: int, key: float, chunk: int) -> None:
+def _index(value: int) -> int:
+    """Return a small number as an index of which the compiler knows that it is not negative.
+
+    Negative indices count from the end, and allowing for them takes more time than the access itself.
+    """
+    return int(np.int64(np.uint32(value)))
+
+
+@compiled
+def _push(keys: FloatArray, codes: CodeArray, base: int, length: int, key: float, code: int) -> None:
     """Add an entry to the binary heap in the `length` places from `base` of two parallel arrays."""
     place = length
     while place > 0:
@@ -80,19 +93,19 @@ def _push(keys: FloatArray, chunks: IntArray, base: int, length: int, key: float
         if above <= key:
             break
         keys[base + place] = above
-        chunks[base + place] = chunks[base + parent]
+        codes[base + place] = codes[base + parent]
         place = parent
     keys[base + place] = key
-    chunks[base + place] = chunk
+    codes[base + place] = code
 
 
 @compiled
-def _pop(keys: FloatArray, chunks: IntArray, base: int, length: int) -> int:
-    """Remove the first entry of a heap and return its chunk."""
-    first = chunks[base]
+def _pop(keys: FloatArray, codes: CodeArray, base: int, length: int) -> int:
+    """Remove the first entry of a heap and return its code."""
+    first = codes[base]
     last = length - 1
     key = keys[base + last]
-    chunk = chunks[base + last]
+    code = codes[base + last]
     place = 0
     child = 1
     while child < last:
@@ -103,12 +116,12 @@ def _pop(keys: FloatArray, chunks: IntArray, base: int, length: int) -> int:
         if key <= below:
             break
         keys[base + place] = below
-        chunks[base + place] = chunks[base + child]
+        codes[base + place] = codes[base + child]
         place = child
         child = 2 * place + 1
     keys[base + place] = key
-    chunks[base + place] = chunk
-    return int(first)
+    codes[base + place] = code
+    return _index(first)
 
 
 @compiled
@@ -121,7 +134,7 @@ def dispatch(
     pipelined: bool,
     cutoff: float,
     float_space: FloatArray,
-    int_space: IntArray,
+    int_space: CodeArray,
     served: IntArray,
     start: FloatArray,
     record: bool,
@@ -129,9 +142,10 @@ def dispatch(
     """Return the makespan, or `NEVER` as soon as it is certain to exceed `cutoff`.
 
     It is certain when a dimension cannot even serve what it still has to serve without a pause, or when deferred stages
-    wait for each other for ever. ``float_space`` and ``int_space`` are scratch (`space.kernel_scratch`);
-    with `record`, ``served`` (dims, stages on it) gets ``chunk·stages + stage`` in the order served, the last row of
-    ``int_space`` how many, and ``start`` (chunks, stages) the start times [ps].
+    wait for each other for ever. A stage's code is ``chunk·stages + stage``, its place in the contiguous arrays of
+    shape (chunks, stages). ``float_space`` and ``int_space`` are scratch (`space.kernel_scratch`);
+    with `record`, ``served`` (dims, stages on it) gets the codes in the order served, the last row of ``int_space`` how
+    many, and ``start`` (chunks, stages) the start times [ps].
     """
     if pipelined:
         return _dispatch_pipelined(
@@ -141,18 +155,16 @@ def dispatch(
 
 
 @compiled
-def _count_pending(path: IntArray, key: FloatArray, pending: IntArray) -> None:
-    """Count the stages of each dimension that deferred ones wait for; leave zeros where nothing is deferred."""
-    num_chunks, num_stages = path.shape
+def _count_pending(dim_of: IntArray, keys: FloatArray, pending: CodeArray) -> bool:
+    """Return whether any stage is deferred; if so, count the stages of each dimension that deferred ones wait for."""
     is_any_deferred = False
-    for chunk in range(num_chunks):
-        for stage in range(num_stages):
-            is_any_deferred |= key[chunk, stage] >= DEFERRED
+    for code in range(keys.shape[0]):
+        is_any_deferred |= keys[code] >= DEFERRED
     if is_any_deferred:
-        for chunk in range(num_chunks):
-            for stage in range(num_stages):
-                if key[chunk, stage] < DEFERRED:
-                    pending[path[chunk, stage]] += 1
+        for code in range(keys.shape[0]):
+            if keys[code] < DEFERRED:
+                pending[dim_of[code]] += 1
+    return is_any_deferred
 
 
 @compiled
@@ -163,7 +175,7 @@ def _dispatch_exclusive(
     load: FloatArray,
     cutoff: float,
     float_space: FloatArray,
-    int_space: IntArray,
+    int_space: CodeArray,
     served: IntArray,
     start: FloatArray,
     record: bool,
@@ -172,25 +184,25 @@ def _dispatch_exclusive(
     num_chunks, num_stages = path.shape
     num_dims = load.shape[0]
     width = float_space.shape[1]
-    stage_of = int_space[2 * num_dims]
-    count = int_space[2 * num_dims + 1]
-    wait_key = float_space.reshape(-1)
-    wait_chunk = int_space.reshape(-1)
-    num_waiting = np.zeros(num_dims, np.int64)
-    free_at = np.full(num_dims, NEVER)
-    serving = np.zeros(num_dims, np.int64)
-    left = load.copy()
-    pending = np.zeros(num_dims, np.int64)
+    dim_of, keys, holds = path.reshape(-1), key.reshape(-1), hold.reshape(-1)
+    wait_key, wait_code = float_space.reshape(-1), int_space.reshape(-1)
+    free_at, left = float_space[2 * num_dims], float_space[2 * num_dims + 1]
+    num_waiting, pending, serving = int_space[2 * num_dims], int_space[2 * num_dims + 1], int_space[2 * num_dims + 2]
+    count = int_space[2 * num_dims + 4]
     for d in range(num_dims):
-        if left[d] > cutoff:
+        if load[d] > cutoff:
             return NEVER
+        left[d] = load[d]
+        free_at[d] = NEVER
+        num_waiting[d] = 0
+        pending[d] = 0
         count[d] = 0
     for chunk in range(num_chunks):
-        stage_of[chunk] = 0
-        d = path[chunk, 0]
-        _push(wait_key, wait_chunk, d * width, num_waiting[d], key[chunk, 0], chunk)
+        code = chunk * num_stages
+        d = _index(dim_of[code])
+        _push(wait_key, wait_code, d * width, _index(num_waiting[d]), keys[code], code)
         num_waiting[d] += 1
-    _count_pending(path, key, pending)
+    is_any_deferred = _count_pending(dim_of, keys, pending)
     now = 0.0
     num_done = 0
     while True:
@@ -199,20 +211,20 @@ def _dispatch_exclusive(
             if free_at[d] == NEVER and num_waiting[d] > 0:
                 if now + left[d] > cutoff:
                     return NEVER
-                if wait_key[d * width] < DEFERRED:
-                    pending[d] -= 1
-                elif pending[d] > 0:
-                    continue
-                chunk = _pop(wait_key, wait_chunk, d * width, num_waiting[d])
+                if is_any_deferred:
+                    if wait_key[d * width] < DEFERRED:
+                        pending[d] -= 1
+                    elif pending[d] > 0:
+                        continue
+                code = _pop(wait_key, wait_code, d * width, _index(num_waiting[d]))
                 num_waiting[d] -= 1
-                stage = stage_of[chunk]
                 if record:
-                    served[d, count[d]] = chunk * num_stages + stage
-                    start[chunk, stage] = now
+                    served[d, _index(count[d])] = code
+                    start[code // num_stages, code % num_stages] = now
                     count[d] += 1
-                serving[d] = chunk
-                free_at[d] = now + hold[chunk, stage]
-                left[d] -= hold[chunk, stage]
+                serving[d] = code
+                free_at[d] = now + holds[code]
+                left[d] -= holds[code]
             following = min(following, free_at[d])
         if following == NEVER:
             return now if num_done == num_chunks else NEVER
@@ -221,14 +233,12 @@ def _dispatch_exclusive(
             if free_at[d] > now:
                 continue
             free_at[d] = NEVER
-            chunk = serving[d]
-            stage = stage_of[chunk] + 1
-            stage_of[chunk] = stage
-            if stage == num_stages:
+            code = _index(serving[d]) + 1
+            if code % num_stages == 0:
                 num_done += 1
                 continue
-            target = path[chunk, stage]
-            _push(wait_key, wait_chunk, target * width, num_waiting[target], key[chunk, stage], chunk)
+            target = _index(dim_of[code])
+            _push(wait_key, wait_code, target * width, _index(num_waiting[target]), keys[code], code)
             num_waiting[target] += 1
 
 
@@ -241,7 +251,7 @@ def _dispatch_pipelined(
     load: FloatArray,
     cutoff: float,
     float_space: FloatArray,
-    int_space: IntArray,
+    int_space: CodeArray,
     served: IntArray,
     start: FloatArray,
     record: bool,
@@ -249,29 +259,30 @@ def _dispatch_pipelined(
     """Dispatch where a dimension is held for the transfer only: chunks may be on their way from it, in turn."""
     num_chunks, num_stages = path.shape
     num_dims = load.shape[0]
-    stage_of = int_space[2 * num_dims]
-    count = int_space[2 * num_dims + 1]
     width = float_space.shape[1]
-    wait_key = float_space.reshape(-1)
-    wait_chunk = int_space.reshape(-1)
-    fly_time = float_space[num_dims : 2 * num_dims]
-    fly_chunk = int_space[num_dims : 2 * num_dims]
-    num_waiting = np.zeros(num_dims, np.int64)
-    fly_head = np.zeros(num_dims, np.int64)
-    num_flying = np.zeros(num_dims, np.int64)
-    free_at = np.full(num_dims, -1.0)
-    left = load.copy()
-    pending = np.zeros(num_dims, np.int64)
+    dim_of, keys, holds, durations = path.reshape(-1), key.reshape(-1), hold.reshape(-1), duration.reshape(-1)
+    wait_key, wait_code = float_space.reshape(-1), int_space.reshape(-1)
+    fly_time, fly_code = float_space[num_dims : 2 * num_dims], int_space[num_dims : 2 * num_dims]
+    free_at, left = float_space[2 * num_dims], float_space[2 * num_dims + 1]
+    num_waiting, pending, fly_head = int_space[2 * num_dims], int_space[2 * num_dims + 1], int_space[2 * num_dims + 2]
+    num_flying = int_space[2 * num_dims + 3]
+    count = int_space[2 * num_dims + 4]
     for d in range(num_dims):
-        if left[d] > cutoff:
+        if load[d] > cutoff:
             return NEVER
+        left[d] = load[d]
+        free_at[d] = -1.0
+        num_waiting[d] = 0
+        pending[d] = 0
+        fly_head[d] = 0
+        num_flying[d] = 0
         count[d] = 0
     for chunk in range(num_chunks):
-        stage_of[chunk] = 0
-        d = path[chunk, 0]
-        _push(wait_key, wait_chunk, d * width, num_waiting[d], key[chunk, 0], chunk)
+        code = chunk * num_stages
+        d = _index(dim_of[code])
+        _push(wait_key, wait_code, d * width, _index(num_waiting[d]), keys[code], code)
         num_waiting[d] += 1
-    _count_pending(path, key, pending)
+    is_any_deferred = _count_pending(dim_of, keys, pending)
     now = 0.0
     makespan = 0.0
     num_done = 0
@@ -281,49 +292,47 @@ def _dispatch_pipelined(
                 continue
             if now + left[d] > cutoff:
                 return NEVER
-            if wait_key[d * width] < DEFERRED:
-                pending[d] -= 1
-            elif pending[d] > 0:
-                continue
-            chunk = _pop(wait_key, wait_chunk, d * width, num_waiting[d])
+            if is_any_deferred:
+                if wait_key[d * width] < DEFERRED:
+                    pending[d] -= 1
+                elif pending[d] > 0:
+                    continue
+            code = _pop(wait_key, wait_code, d * width, _index(num_waiting[d]))
             num_waiting[d] -= 1
-            stage = stage_of[chunk]
             if record:
-                served[d, count[d]] = chunk * num_stages + stage
-                start[chunk, stage] = now
+                served[d, _index(count[d])] = code
+                start[code // num_stages, code % num_stages] = now
                 count[d] += 1
-            free_at[d] = now + hold[chunk, stage]
-            left[d] -= hold[chunk, stage]
-            tail = fly_head[d] + num_flying[d]
+            free_at[d] = now + holds[code]
+            left[d] -= holds[code]
+            tail = _index(fly_head[d]) + _index(num_flying[d])
             if tail >= num_chunks:
                 tail -= num_chunks
-            fly_time[d, tail] = now + duration[chunk, stage]
-            fly_chunk[d, tail] = chunk
+            fly_time[d, tail] = now + durations[code]
+            fly_code[d, tail] = code
             num_flying[d] += 1
         following = NEVER
         for d in range(num_dims):
             if 0.0 <= free_at[d] < following:
                 following = free_at[d]
-            if num_flying[d] > 0 and fly_time[d, fly_head[d]] < following:
-                following = fly_time[d, fly_head[d]]
+            if num_flying[d] > 0:
+                following = min(following, fly_time[d, _index(fly_head[d])])
         if following == NEVER:
             return makespan if num_done == num_chunks else NEVER
         now = following
         for d in range(num_dims):
             if 0.0 <= free_at[d] <= now:
                 free_at[d] = -1.0
-            while num_flying[d] > 0 and fly_time[d, fly_head[d]] <= now:
-                chunk = fly_chunk[d, fly_head[d]]
+            while num_flying[d] > 0 and fly_time[d, _index(fly_head[d])] <= now:
+                code = _index(fly_code[d, _index(fly_head[d])]) + 1
                 fly_head[d] += 1
                 if fly_head[d] == num_chunks:
                     fly_head[d] = 0
                 num_flying[d] -= 1
-                stage = stage_of[chunk] + 1
-                stage_of[chunk] = stage
-                if stage == num_stages:
+                if code % num_stages == 0:
                     makespan = now
                     num_done += 1
                     continue
-                target = path[chunk, stage]
-                _push(wait_key, wait_chunk, target * width, num_waiting[target], key[chunk, stage], chunk)
+                target = _index(dim_of[code])
+                _push(wait_key, wait_code, target * width, _index(num_waiting[target]), keys[code], code)
                 num_waiting[target] += 1

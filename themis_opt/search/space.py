@@ -12,7 +12,7 @@ from themis_opt.cost import CostModel
 from themis_opt.instance import Instance, Occupancy
 from themis_opt.schedules import Chunk, Schedule, Slot
 from themis_opt.search import kernel
-from themis_opt.search.kernel import FloatArray, IntArray
+from themis_opt.search.kernel import CodeArray, FloatArray, IntArray
 
 _PHASE_CODES = {
     Phase.REDUCE_SCATTER: kernel.REDUCE_SCATTER,
@@ -153,7 +153,7 @@ def served_sequences(space: SearchSpace, candidate: Candidate) -> list[list[tupl
     scratch = kernel_scratch(num_chunks, num_dims, len(space.phases))
     _, int_space, served, _ = scratch
     kernel.dispatch(candidate.path, *candidate_costs(space, candidate), space.pipelined, kernel.NEVER, *scratch, True)
-    counts = int_space[2 * num_dims + 1]
+    counts = int_space[-1]
     return [[divmod(int(code), num_stages) for code in served[d, : counts[d]]] for d in range(num_dims)]
 
 
@@ -188,12 +188,12 @@ def schedule_of(
 
 def kernel_scratch(
     num_chunks: int, num_dims: int, num_phases: int
-) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:
+) -> tuple[FloatArray, CodeArray, IntArray, FloatArray]:
     """Return the arrays `kernel.dispatch` wants: floats, integers, the sequences served, and start times."""
     width = max(num_chunks, num_dims)
     return (
-        np.empty((2 * num_dims + 1, width)),
-        np.empty((2 * num_dims + 2, width), np.int64),
+        np.empty((2 * num_dims + kernel.MORE_FLOAT_ROWS, width)),
+        np.empty((2 * num_dims + kernel.MORE_INT_ROWS, width), np.uint32),
         np.empty((num_dims, num_chunks * num_phases), np.int64),
         np.empty((num_chunks, num_dims * num_phases)),
     )

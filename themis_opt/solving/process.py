@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -133,6 +134,7 @@ class SolverProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            env=_worker_environment(),
         )
         self._process = process
         threading.Thread(target=_read_answers, args=(process, self._answers), daemon=True).start()
@@ -205,6 +207,14 @@ class SolverProcess:
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         last = b"".join(self._errors).decode(errors="replace").strip().splitlines()[-1:]
         return SolverError(f"the process of solver {self._solver!r} ended by {how}{': ' + last[0] if last else ''}")
+
+
+def _worker_environment() -> dict[str, str]:
+    """Return this process's environment, in which numpy starts no threads for linear algebra.
+
+    No solver of ours does any, and threads that wait for it keep processors busy while packages are loaded.
+    """
+    return {"OPENBLAS_NUM_THREADS": "1", **os.environ}
 
 
 def _is_superseded(message: Mapping[str, Any], following: Mapping[str, Any] | None) -> bool:

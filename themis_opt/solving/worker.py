@@ -47,10 +47,11 @@ def main(preload: list[str]) -> None:
     """Load and prepare the named solvers, say ``ready``, then serve requests until stdin closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     channel = Channel(_private_stdout())
+    collect_garbage_rarely()  # loading packages makes hundreds of thousands of objects that all stay
+    BOUNDS.get("assignment")
     for name in preload:
         _prepare(SOLVERS.get(name))
-    BOUNDS.get("assignment")
-    collect_garbage_rarely()
+    collect_garbage_rarely()  # and none of those made until now needs another look
     channel.send("ready")
     requests: queue.SimpleQueue[tuple[float, bytes]] = queue.SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
