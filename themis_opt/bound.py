@@ -21,7 +21,8 @@ class BoundKind(StrEnum):
 
     Only `FLUID` and `CRITICAL_PATH` can be re-proved without a solver. `ASSIGNMENT` rests on a floating-point
     MILP solver (its value is floored with a margin), `ASSIGNMENT_EXACT` on a solver that calculates with whole
-    numbers, `JOINT_CP_SAT` and `JOINT_MILP` on the solver that searched the whole problem.
+    numbers, `JOINT_CP_SAT` and `JOINT_MILP` on the solver that searched the whole problem, `SEQUENCES` on an exploration
+    of all sequences in floating point (floored with a margin).
     """
 
     FLUID = "fluid"
@@ -30,6 +31,7 @@ class BoundKind(StrEnum):
     ASSIGNMENT_EXACT = "assignment"
     JOINT_CP_SAT = "cp-sat"
     JOINT_MILP = "milp"
+    SEQUENCES = "sequences-float"
     OTHER = "other"
 
 

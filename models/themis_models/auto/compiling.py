@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from themis_models.auto.balanced import balanced_candidate
+from themis_models.few_chunks import compile_exploration
 from themis_opt.collective import Collective
 from themis_opt.instance import Instance
 from themis_opt.network import Dimension, Network, Topology
@@ -20,6 +21,7 @@ def compile_search() -> None:
     """Call every compiled function once, on next to nothing; from the cache that takes a fraction of a second."""
     dimension = Dimension(Topology.RING, 2, Fraction(10**9))
     instance = Instance(Network("two rings", (dimension, dimension)), Collective.ALL_REDUCE, 4096, 2)
+    compile_exploration(instance)
     space = search_space(instance)
     sizes = instance.equal_chunk_sizes()
     candidate = balanced_candidate(space, sizes, 1.0, np.random.default_rng(0), lambda *found: None, num_moves=1)

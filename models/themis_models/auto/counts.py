@@ -15,8 +15,9 @@ from math import exp, floor, log
 
 from themis_models.auto.best import Best
 from themis_models.auto.equal import EqualSearch
+from themis_models.auto.few import SEARCH_SHARE, is_worth_proving, prove_best_number
 from themis_models.auto.free import FreeSearch
-from themis_opt.bound import Sizing
+from themis_opt.bound import Bound, Sizing
 from themis_opt.chunking import Chunking
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule
@@ -43,8 +44,10 @@ GOOD_ENOUGH = 2e-5
 """A number of chunks whose best makespan is this close to its bound is done."""
 
 
-def search_counts(instance: Instance, chunking: Chunking, best: Best, params: SolverParams) -> None:
+def search_counts(instance: Instance, chunking: Chunking, best: Best, params: SolverParams) -> dict[int, Bound]:
     """Improve `best` over all numbers of chunks allowed until its deadline or until nothing can be gained.
+
+    After a part of the time the best number so far is proven to allow no more, where it is small enough.
 
     Parameters
     ----------
@@ -56,17 +59,27 @@ def search_counts(instance: Instance, chunking: Chunking, best: Best, params: So
         Takes every improvement.
     params
         Workers, seed, known schedules, and the gap at which to stop.
+
+    Returns
+    -------
+    dict
+        The best bounds for the numbers of chunks tried.
     """
     allowed = max(GOOD_ENOUGH, params.gap)
-    tries = _tries(instance, chunking, best, params)
+    proof_from = time.monotonic() + SEARCH_SHARE * best.left_s
+    tries = every = _tries(instance, chunking, best, params)
     while not best.is_over:
         tries = [one for one in tries if not one.is_over and one.lower_ps * (1 + allowed) < best.makespan_ps]
         if not tries:
-            return
+            break
+        if time.monotonic() >= proof_from:
+            for one in tries:
+                one.prove_if_best()
         chosen = min(tries, key=lambda one: (one.promised_ps, one.num_chunks))
         chosen.go_on(params.num_workers)
         if chosen.schedule is not None:
             best.offer(chosen.schedule, f"{chosen.num_chunks} chunks")
+    return {one.num_chunks: one.bound for one in every}
 
 
 def _tries(instance: Instance, chunking: Chunking, best: Best, params: SolverParams) -> list[_Try]:
@@ -96,7 +109,8 @@ class _Try:
 
     def __init__(self, instance: Instance, chunking: Chunking, best: Best, params: SolverParams, count: int) -> None:
         self.num_chunks = count
-        self.lower_ps = best_bound(quick_bounds(instance, chunking.scope(count))).value_ps
+        self.bound = best_bound(quick_bounds(instance, chunking.scope(count)))
+        self._is_proof_tried = False
         self._instance = replace(instance, num_chunks=count)
         self._chunking = chunking
         self._params = params
@@ -117,6 +131,11 @@ class _Try:
         return self._mine.schedule
 
     @property
+    def lower_ps(self) -> int:
+        """The best lower bound."""
+        return self.bound.value_ps
+
+    @property
     def promised_ps(self) -> float:
         """The makespan that may be expected of another look."""
         if self._num_starts == 0:
@@ -126,6 +145,19 @@ class _Try:
             return float("inf")
         rest = STARTS_TO_HALVE / (STARTS_TO_HALVE + self._num_starts)
         return self._mine.makespan_ps - rest * (self._mine.makespan_ps - self.lower_ps)
+
+    def prove_if_best(self) -> None:
+        """Try once to raise the bound, if the best schedule is one of so few chunks that this may help."""
+        known = self._shared.schedule
+        if self._is_proof_tried or known is None or known.num_chunks != self.num_chunks:
+            return
+        if not is_worth_proving(self._instance, self._chunking, self._shared, self.lower_ps):
+            return
+        self._is_proof_tried = True
+        self.bound = prove_best_number(self._instance, self._chunking, self._shared, self._params)
+        self._mine.target_ps = floor(self.lower_ps * (1 + self._params.gap))
+        if self._shared.schedule is not None:
+            self._mine.offer(self._shared.schedule, "sequences")
 
     def go_on(self, num_workers: int) -> None:
         """Search for another moment: one start by each worker."""

@@ -11,6 +11,7 @@ from themis_models.auto.best import Best
 from themis_models.auto.compiling import compile_search
 from themis_models.auto.counts import search_counts
 from themis_models.auto.equal import EqualSearch
+from themis_models.auto.few import search_fixed_number
 from themis_models.auto.free import FreeSearch
 from themis_opt.bound import Bound, Sizing
 from themis_opt.chunking import Chunking, make_chunking
@@ -84,22 +85,24 @@ def solve_auto(instance: Instance, params: SolverParams) -> SolverResult:
     deadline = time.monotonic() + params.time_limit_s
     if not chunking.has_fixed_count:
         best = _new_best(instance, chunking, 0, deadline, params)
-        search_counts(instance, chunking, best, params)
-        return _result(best, _proven_number(instance, chunking, params, best))
+        proven = search_counts(instance, chunking, best, params)
+        return _result(best, _proven_number(instance, chunking, params, best, proven))
     bound = _known_bound(instance, chunking, params)
     best = _new_best(instance, chunking, floor(bound.value_ps * (1 + params.gap)), deadline, params)
     if chunking.sizing is Sizing.FREE:
-        FreeSearch(search_space(instance), chunking.min_chunks, chunking, best, params.seed).run(params.num_workers)
-        return _result(best, bound)
+        search = FreeSearch(search_space(instance), chunking.min_chunks, chunking, best, params.seed)
+        return _result(best, search_fixed_number(instance, chunking, best, bound, search, params))
     return _solve_equal(instance, chunking, params, best, bound)
 
 
-def _proven_number(instance: Instance, chunking: Chunking, params: SolverParams, best: Best) -> Bound | None:
+def _proven_number(
+    instance: Instance, chunking: Chunking, params: SolverParams, best: Best, proven: dict[int, Bound]
+) -> Bound | None:
     """Return the best bound for the number of chunks chosen; ``None`` when there is no schedule."""
     if best.schedule is None:
         return None
     num_chunks = best.schedule.num_chunks
-    bound = best_bound(quick_bounds(instance, chunking.scope(num_chunks)))
+    bound = proven.get(num_chunks) or best_bound(quick_bounds(instance, chunking.scope(num_chunks)))
     return _with_proof(replace(instance, num_chunks=num_chunks), params, best, bound)
 
 

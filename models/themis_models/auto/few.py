@@ -1,0 +1,73 @@
+"""Few chunks of free size: after a part of the time, prove that what was found is the best, or find what is."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from themis_models.auto.best import Best
+from themis_models.auto.free import FreeSearch
+from themis_models.few_chunks import Sequences, is_provable, prove_few_chunks
+from themis_opt.bound import Bound, BoundKind, Sizing
+from themis_opt.chunking import Chunking
+from themis_opt.instance import Instance
+from themis_opt.search.rounding import FixedSequences, round_sizes
+from themis_opt.search.space import Candidate, schedule_of, search_space
+from themis_opt.solving.bounds import best_bound, quick_bounds
+from themis_opt.solving.protocol import SolverParams
+
+WORTH_PROVING = 1e-4
+"""A smaller gap is left as it is: rounding to granules costs about as much."""
+
+SEARCH_SHARE = 0.25
+"""The part of the time limit that the search gets first."""
+
+PROOF_SHARE = 0.85
+"""The part of the time then left that the proof may take."""
+
+
+def is_worth_proving(instance: Instance, chunking: Chunking, best: Best, lower_ps: int) -> bool:
+    """Return whether there is a schedule of few chunks of free size whose gap a proof might close."""
+    schedule = best.schedule
+    return (
+        schedule is not None
+        and chunking.sizing is Sizing.FREE
+        and best.makespan_ps > lower_ps * (1 + WORTH_PROVING)
+        and is_provable(instance, schedule.num_chunks)
+    )
+
+
+def prove_best_number(instance: Instance, chunking: Chunking, best: Best, params: SolverParams) -> Bound:
+    """Return a bound for the number of chunks of the best schedule; `best` gets what the proof finds to be shorter."""
+    schedule = best.schedule
+    assert schedule is not None, "there is something to prove"
+    bounds = quick_bounds(instance, chunking.scope(schedule.num_chunks))
+    fluid = next(bound for bound in bounds if bound.kind == BoundKind.FLUID)
+
+    def offer(found: Sequences) -> None:
+        space = search_space(instance)
+        sizes = found.sizes * instance.size_bytes
+        candidate = Candidate(found.path, sizes, np.ones(found.path.shape))
+        whole = round_sizes(FixedSequences(space, candidate, found.served), sizes, chunking)
+        best.offer(schedule_of(space, candidate, whole, found.served), "sequences")
+
+    deadline = time.monotonic() + PROOF_SHARE * best.left_s
+    proof = prove_few_chunks(instance, fluid, lambda: best.makespan_ps, offer, deadline, params.num_workers)
+    return best_bound([*bounds, proof])
+
+
+def search_fixed_number(
+    instance: Instance, chunking: Chunking, best: Best, bound: Bound, search: FreeSearch, params: SolverParams
+) -> Bound:
+    """Search with a fixed number of chunks, try the proof where they are few, and go on; return the better bound."""
+    deadline = best.deadline
+    if is_provable(instance, chunking.min_chunks):
+        best.deadline = time.monotonic() + SEARCH_SHARE * best.left_s
+        search.run(params.num_workers)
+        best.deadline = deadline
+        if not best.is_over and is_worth_proving(instance, chunking, best, bound.value_ps):
+            bound = best_bound([bound, prove_best_number(instance, chunking, best, params)])
+            best.target_ps = max(best.target_ps, int(bound.value_ps * (1 + params.gap)))
+    search.run(params.num_workers)
+    return bound
