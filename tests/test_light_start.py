@@ -24,6 +24,7 @@ def loaded_by(code: str) -> set[str]:
         "from themis_opt.cli.main import run\nassert run(['--help']) == 0",
         "from themis_opt.cli.main import run\nassert run(['--version']) == 0",
         "from themis_opt.cli.main import run\nassert run(['compare', '--help']) == 0",
+        "from themis_opt.cli.main import run\nassert run(['export', '--help']) == 0",
     ],
 )
 def test_nothing_heavy_is_loaded(code: str) -> None:

@@ -1,6 +1,6 @@
 """A bound on a solver's word is refused when a shipped heuristic ends before it.
 
-The problem of `test_validation`: two chunks of 8 bytes, All-Reduce on 2 × 2 NPUs at 1 byte/ps. A stage takes 4 ps where
+The problem of `spoilt`: two chunks of 8 bytes, All-Reduce on 2 × 2 NPUs at 1 byte/ps. A stage takes 4 ps where
 the whole chunk is there and 2 ps where half of it is. Both chunks in the order 1 2, 2 1 (the baseline) end at 16 ps:
 dim1 alone is busy for 4 + 4 + 4 + 4 ps. Themis sends the second chunk the other way round, 2 1, 1 2, and ends at
 12 ps::

@@ -19,10 +19,10 @@ class Sizing(StrEnum):
 class BoundKind(StrEnum):
     """The argument that proves a bound.
 
-    Only `FLUID` and `CRITICAL_PATH` can be re-proved without a solver. `ASSIGNMENT` rests on a floating-point
-    MILP solver (its value is floored with a margin), `ASSIGNMENT_EXACT` on a solver that calculates with whole
-    numbers, `JOINT_CP_SAT` and `JOINT_MILP` on the solver that searched the whole problem, `SEQUENCES` on an exploration
-    of all sequences in floating point (floored with a margin).
+    Only `FLUID` and `CRITICAL_PATH` can be re-proved without a solver. `ASSIGNMENT` rests on a floating-point MILP
+    solver (its value is floored with a margin), `ASSIGNMENT_EXACT` on a solver that calculates with whole numbers,
+    `JOINT_CP_SAT` and `JOINT_MILP` on the solver that searched the whole problem, `SEQUENCES` on an exploration of
+    all sequences in floating point (floored with a margin).
     """
 
     FLUID = "fluid"

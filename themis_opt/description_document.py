@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 from themis_opt import metrics
 from themis_opt.collective import Phase
 from themis_opt.cost import CostModel
+from themis_opt.formats.remarks import Imported
 from themis_opt.instance import Instance
 from themis_opt.network import Dimension
 
 
-def description_text(instance: Instance) -> str:
-    """Return the text of a description: every quantity in base units, and the first stage of each phase."""
+def description_text(instance: Instance, imports: Sequence[Imported] = ()) -> str:
+    """Return the text of a description: every quantity in base units, and the first stage of each phase.
+
+    Where the network is from somebody else's file, `imports` has what was read, and its remarks stand at the end.
+    """
     network = instance.network
     sizes = instance.equal_chunk_sizes()
     document = {
@@ -38,6 +43,12 @@ def description_text(instance: Instance) -> str:
         "ideal_ps": metrics.ideal_ps(instance),
         "first_stages": _first_stages(instance),
     }
+    if imports:
+        document["remarks"] = [
+            {"kind": str(remark.kind), "key": remark.key, "text": remark.text}
+            for imported in imports
+            for remark in imported.remarks
+        ]
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from themis_opt.cli.options import instance_options, overrides_from, read_instance
+
+if TYPE_CHECKING:
+    from themis_opt.formats.remarks import Imported
 
 
 @click.command("describe")
@@ -16,6 +19,7 @@ from themis_opt.cli.options import instance_options, overrides_from, read_instan
 def command(instance: str, json_path: str | None, **options: Any) -> None:
     """Show every quantity of INSTANCE after conversion, and the formula of one stage with numbers in it."""
     from themis_opt import metrics
+    from themis_opt.cli.remarks import echo_headline, remark_lines
     from themis_opt.cli.tables import console, make_table, title
     from themis_opt.cli.wrapping import print_sentence
     from themis_opt.cost import CostModel
@@ -23,11 +27,14 @@ def command(instance: str, json_path: str | None, **options: Any) -> None:
     from themis_opt.units import bandwidth_column, format_bandwidth, format_size, format_time, time_column
 
     check_outputs((json_path,), (instance,))
-    problem = read_instance(instance, overrides_from(options))
+    imports: list[Imported] = []
+    problem = read_instance(instance, overrides_from(options), imports.append)
+    for imported in imports:
+        echo_headline(imported)
     if json_path is not None:
         from themis_opt.description_document import description_text
 
-        write_text(json_path, description_text(problem))
+        write_text(json_path, description_text(problem, imports))
     if json_path == "-":
         return
     network = problem.network
@@ -37,6 +44,9 @@ def command(instance: str, json_path: str | None, **options: Any) -> None:
         print_sentence(out, f"source: {network.source}")
     if network.note:
         print_sentence(out, f"note: {network.note}")
+    for imported in imports:
+        for line in remark_lines(imported.remarks):
+            print_sentence(out, line)
     out.print()
     table = make_table(
         [

@@ -33,9 +33,13 @@ VERBS = {
     "certify": "Prove a schedule file's makespan and bound again, and say why none is faster.",
     "explain": "Say what a schedule waits for, or where a network has too much bandwidth.",
     "describe": "Show an instance after all conversions, and the cost of a stage.",
+    "import": "Take a network from somebody else's file, and say what became of every quantity.",
+    "export": "Write a schedule for ASTRA-sim 2, MSCCL, Perfetto, a spreadsheet or a graph tool.",
     "list": "List what there is: networks, instances, schedulers, solvers.",
     "schema": "Print the JSON Schema of a file format.",
 }
+MODULES = {"import": "importing"}
+"""Of the verbs that cannot be the name of a module."""
 MAX_MESSAGE_LINES = 6
 MAX_LINE_LENGTH = 600
 
@@ -51,7 +55,7 @@ class LazyGroup(click.Group):
         """Return a verb's command, importing its module."""
         if cmd_name not in VERBS:
             return None
-        command: click.Command = import_module(f"themis_opt.cli.{cmd_name}").command
+        command: click.Command = import_module(f"themis_opt.cli.{MODULES.get(cmd_name, cmd_name)}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -137,13 +141,13 @@ def _print_what_the_terminal_can() -> None:
             reconfigure(errors="replace")
 
 
-def _printable(line: str) -> str:
+def printable(line: str) -> str:
     """Return a line that no text from a file can turn into a command to the terminal, or into a page."""
     clean = "".join(character if character.isprintable() else repr(character)[1:-1] for character in line)
     return clean if len(clean) <= MAX_LINE_LENGTH else clean[: MAX_LINE_LENGTH - 3] + "..."
 
 
 def _fail(message: str, code: int) -> int:
-    lines = [_printable(line) for line in message.split("\n")[:MAX_MESSAGE_LINES]]
+    lines = [printable(line) for line in message.split("\n")[:MAX_MESSAGE_LINES]]
     print(f"error: {lines[0]}", *lines[1:], sep="\n", file=sys.stderr)
     return code

@@ -6,7 +6,7 @@ import itertools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,6 +18,9 @@ from themis_opt.errors import InputError
 from themis_opt.instance import MAX_CHUNKS, Instance, Occupancy
 from themis_opt.schedules import Schedule
 from themis_opt.units import parse_size, parse_time
+
+if TYPE_CHECKING:
+    from themis_opt.formats.importing import OnImport
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -186,32 +189,41 @@ def read_argument(name: str) -> Instance | Schedule:
     InputError
         When there is none.
     """
+    from themis_opt.cli.remarks import announce
+    from themis_opt.formats.importing import read_own_or_foreign
     from themis_opt.formats.instance_file import find_instance, instance_from_data
     from themis_opt.formats.kinds import kind_of
-    from themis_opt.formats.plain import read_plain
+    from themis_opt.formats.remarks import Imported
     from themis_opt.formats.schedule_file import schedule_from_data
 
     path = find_instance(name)
-    data = read_plain(path)
+    data = read_own_or_foreign(path, small=False)
+    if isinstance(data, Imported):
+        return instance_from_data(data, path, announce)
     try:
         kind = kind_of(data)
     except InputError as error:
         raise error.at(os.fspath(path)) from None
-    return schedule_from_data(data, path) if kind == "schedule" else instance_from_data(data, path)
+    if kind == "schedule":
+        return schedule_from_data(data, path, announce)
+    return instance_from_data(data, path, announce)
 
 
-def read_instance(name: str, overrides: Overrides) -> Instance:
+def read_instance(name: str, overrides: Overrides, on_import: OnImport | None = None) -> Instance:
     """Return the one instance an argument and the options make.
+
+    Of a network from somebody else's file `on_import` is told; by default stderr says what was read.
 
     Raises
     ------
     InputError
         When there is none, or options with several values make more than one.
     """
+    from themis_opt.cli.remarks import announce
     from themis_opt.formats.instance_file import load_instance
 
     require_fixed_count(overrides)
-    return overrides.apply_to_one(load_instance(name), name)
+    return overrides.apply_to_one(load_instance(name, on_import or announce), name)
 
 
 def progress_is_visible() -> bool:

@@ -1,4 +1,4 @@
-"""``themis-opt validate``: the judgement on schedule files."""
+"""``themis-opt validate``: the judgement on schedule files, and on what was made of them for others."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule, Status
 
 if TYPE_CHECKING:
+    from themis_opt.interpreting import Verdict
     from themis_opt.validation import Violation
 
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 class _Judgement:
     """What became of one file: an error that left it unread, or a schedule and its violations.
 
-    `proven_ps` is the part of a valid schedule's bound that was proved again.
+    `proven_ps` is the part of a valid schedule's bound that was proved again; `verdict` is an interpreter's, on a file
+    that is no schedule.
     """
 
     path: str
@@ -32,10 +34,16 @@ class _Judgement:
     violations: tuple[Violation, ...] = ()
     proven_ps: int | None = None
     num_executed_npus: int | None = None
+    verdict: Verdict | None = None
+
+    @property
+    def is_false(self) -> bool:
+        """Whether it could be read, and is wrong."""
+        return bool(self.violations) or (self.verdict is not None and not self.verdict.is_right)
 
 
 @click.command("validate")
-@click.argument("schedules", metavar="SCHEDULE...", nargs=-1, required=True)
+@click.argument("schedules", metavar="SCHEDULE|TRACES|XML...", nargs=-1, required=True)
 @click.option("--execute", "move_data", is_flag=True, help="Also move data for every NPU and compare the sums.")
 @click.option("--instance", metavar="INSTANCE", help="Judge against this instance, not the one in the file.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, help="For the data of --execute.")
@@ -47,7 +55,11 @@ def command(
 
     A bound that rests on a solver's word is false, too, when a shipped heuristic ends before it. Exit code 1 when a
     schedule breaks a rule or claims something false, with one line for each violation.
+
+    A folder of execution traces for ASTRA-sim (as export --to astra2 writes it) and an algorithm in MSCCL's XML, by
+    whomever, are run on symbols: every rank must end with every contribution exactly once.
     """
+    from themis_opt.cli.remarks import announce
     from themis_opt.formats.atomic import check_outputs, write_text
     from themis_opt.formats.instance_file import load_instance
 
@@ -55,7 +67,7 @@ def command(
     problem = None
     if instance is not None:
         try:
-            problem = load_instance(instance)
+            problem = load_instance(instance, announce)
         except InputError as error:
             raise error.at("--instance") from None
     judgements = []
@@ -72,7 +84,7 @@ def command(
     for judgement in judgements:
         if judgement.error is not None:
             raise judgement.error
-    if any(judgement.violations for judgement in judgements):
+    if any(judgement.is_false for judgement in judgements):
         raise Exit(FALSE_CLAIM)
 
 
@@ -81,9 +93,13 @@ def _judge(path: str, problem: Instance | None, named: str | None, seed: int | N
     from themis_opt.cli.differences import first_difference
     from themis_opt.comparison import same_problem
     from themis_opt.formats.schedule_file import load_schedule
+    from themis_opt.interpreting.dispatching import interpret
     from themis_opt.validation import validate
 
     try:
+        verdict = interpret(path)
+        if verdict is not None:
+            return _Judgement(path, verdict=verdict)
         schedule = load_schedule(path)
         if problem is not None and not same_problem(problem, schedule.instance):
             difference = first_difference(schedule.instance, [problem])
@@ -121,7 +137,9 @@ def _proven_ps(instance: Instance, bound: Bound) -> int:
 
 
 def _lines(judgement: _Judgement) -> list[str]:
-    path, schedule = judgement.path, judgement.schedule
+    path, schedule, verdict = judgement.path, judgement.schedule, judgement.verdict
+    if verdict is not None:
+        return [f"{path}: {finding}" for finding in verdict.findings] or [f"{path}: valid: {verdict.summary}"]
     if schedule is None:
         return []
     if judgement.violations:
@@ -151,7 +169,7 @@ def _document(judgement: _Judgement) -> dict[str, Any]:
     bound = None if schedule is None else schedule.bound
     return {
         "file": judgement.path,
-        "valid": schedule is not None and not judgement.violations,
+        "valid": judgement.error is None and not judgement.is_false,
         "error": None if judgement.error is None else str(judgement.error),
         "violations": [
             {
@@ -162,6 +180,10 @@ def _document(judgement: _Judgement) -> dict[str, Any]:
                 "dimension": violation.dimension,
             }
             for violation in judgement.violations
+        ],
+        "findings": [
+            {"message": str(finding), "rank": finding.rank, "chunk": finding.chunk, "step": finding.step}
+            for finding in (judgement.verdict.findings if judgement.verdict is not None else ())
         ],
         "num_chunks": None if schedule is None else schedule.num_chunks,
         "makespan_ps": None if schedule is None else schedule.makespan_ps,

@@ -12,9 +12,10 @@ from themis_opt.choices import did_you_mean
 from themis_opt.errors import InputError
 from themis_opt.formats.atomic import write_text
 from themis_opt.formats.documents import InstanceDocument, InstanceFile, KnownDocument, NetworkFile, format_line
+from themis_opt.formats.importing import OnImport, read_own_or_foreign
 from themis_opt.formats.kinds import kind_of
 from themis_opt.formats.network_file import load_network, network_document, network_from_document
-from themis_opt.formats.plain import read_plain
+from themis_opt.formats.remarks import Imported
 from themis_opt.formats.shipped import shipped_instances, shipped_networks, shown_name
 from themis_opt.formats.strict import decode
 from themis_opt.instance import Instance, Known
@@ -22,8 +23,15 @@ from themis_opt.network import Network
 from themis_opt.units import parse_size, parse_time
 
 
-def load_instance(name_or_path: str | os.PathLike[str]) -> Instance:
+def load_instance(name_or_path: str | os.PathLike[str], on_import: OnImport | None = None) -> Instance:
     """Return the instance in a file or of a shipped name; a network alone means its default instance.
+
+    Parameters
+    ----------
+    name_or_path
+        Which one; an ASTRA-sim network file is taken as it is.
+    on_import
+        Called with what was read when the network is an ASTRA-sim file: its remarks say what became of every quantity.
 
     Raises
     ------
@@ -31,18 +39,22 @@ def load_instance(name_or_path: str | os.PathLike[str]) -> Instance:
         When there is none, its file is wrong, or the file is a schedule.
     """
     path = find_instance(name_or_path)
-    return instance_from_data(read_plain(path, small=True), path)
+    return instance_from_data(read_own_or_foreign(path, small=True), path, on_import)
 
 
-def instance_from_data(data: dict[str, Any], path: str | os.PathLike[str]) -> Instance:
+def instance_from_data(
+    data: dict[str, Any] | Imported, path: str | os.PathLike[str], on_import: OnImport | None = None
+) -> Instance:
     """Return the instance in the plain data of an instance or network file.
 
     Parameters
     ----------
     data
-        What the file holds.
+        What the file holds, or the network imported from it.
     path
         The file, for messages and for networks named relative to it.
+    on_import
+        As for `load_instance`.
 
     Raises
     ------
@@ -50,12 +62,16 @@ def instance_from_data(data: dict[str, Any], path: str | os.PathLike[str]) -> In
         When the data is wrong.
     """
     try:
+        if isinstance(data, Imported):
+            if on_import is not None:
+                on_import(data)
+            return Instance(data.network)
         kind = kind_of(data)
         if kind == "network":
             return Instance(network_from_document(decode(data, NetworkFile)))
         if kind == "schedule":
             raise InputError("format: this is a schedule file; an instance or network file is expected here")
-        return instance_from_document(decode(data, InstanceFile), Path(path).parent)
+        return instance_from_document(decode(data, InstanceFile), Path(path).parent, on_import)
     except InputError as error:
         raise error.at(os.fspath(path)) from None
 
@@ -87,8 +103,10 @@ def find_instance(name_or_path: str | os.PathLike[str]) -> Path:
     )
 
 
-def instance_from_document(document: InstanceDocument, folder: Path) -> Instance:
+def instance_from_document(document: InstanceDocument, folder: Path, on_import: OnImport | None = None) -> Instance:
     """Return the instance a document describes; a relative path to a network starts at `folder`.
+
+    `on_import` is called as by `load_instance`.
 
     Raises
     ------
@@ -96,7 +114,7 @@ def instance_from_document(document: InstanceDocument, folder: Path) -> Instance
         Naming the key whose value is wrong.
     """
     return Instance(
-        _network(document, folder),
+        _network(document, folder, on_import),
         document.collective,
         _named("size", parse_size, document.size),
         document.chunks,
@@ -137,7 +155,7 @@ def save_instance(instance: Instance, path: str | os.PathLike[str]) -> None:
     write_text(path, yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120))
 
 
-def _network(document: InstanceDocument, folder: Path) -> Network:
+def _network(document: InstanceDocument, folder: Path, on_import: OnImport | None) -> Network:
     if not isinstance(document.network, str):
         try:
             return network_from_document(document.network)
@@ -145,7 +163,7 @@ def _network(document: InstanceDocument, folder: Path) -> Network:
             raise error.at("network") from None
     named = folder / document.network
     try:
-        return load_network(named if os.path.isfile(named) else document.network)
+        return load_network(named if os.path.isfile(named) else document.network, on_import)
     except InputError as error:
         raise error.at("network") from None
 

@@ -13,16 +13,24 @@ from themis_opt.choices import did_you_mean
 from themis_opt.errors import InputError
 from themis_opt.formats.atomic import write_text
 from themis_opt.formats.documents import DimensionDocument, NetworkDocument, NetworkFile, format_line
+from themis_opt.formats.importing import OnImport, read_own_or_foreign
 from themis_opt.formats.kinds import expect_kind
-from themis_opt.formats.plain import read_plain
+from themis_opt.formats.remarks import Imported
 from themis_opt.formats.shipped import shipped_networks, shown_name
 from themis_opt.formats.strict import decode
 from themis_opt.network import Dimension, Network
 from themis_opt.units import exact_text, parse_bandwidth, parse_time
 
 
-def load_network(name_or_path: str | os.PathLike[str]) -> Network:
-    """Return a shipped network by its name, or the network in a file.
+def load_network(name_or_path: str | os.PathLike[str], on_import: OnImport | None = None) -> Network:
+    """Return a shipped network by its name, or the network in a file: ours, or an ASTRA-sim one as it is.
+
+    Parameters
+    ----------
+    name_or_path
+        Which one.
+    on_import
+        Called with what was read when it is an ASTRA-sim file: its remarks say what became of every quantity.
 
     Raises
     ------
@@ -30,7 +38,11 @@ def load_network(name_or_path: str | os.PathLike[str]) -> Network:
         When there is none or its file is wrong.
     """
     path = find_network(name_or_path)
-    data = read_plain(path, small=True)
+    data = read_own_or_foreign(path, small=True)
+    if isinstance(data, Imported):
+        if on_import is not None:
+            on_import(data)
+        return data.network
     try:
         expect_kind(data, "network")
         return network_from_document(decode(data, NetworkFile))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from themis_opt.errors import InputError
@@ -16,6 +19,8 @@ MAX_SMALL_BYTES = 2 * 2**20
 MAX_FILE_BYTES = 512 * 2**20
 """Of schedules in JSON: four times the largest one with the times of all stages."""
 
+_MAX_EXPONENT = 100
+_EXPONENT = re.compile(r"[eE]([-+]?[0-9]+)")
 _OPEN_STREAMS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
@@ -46,10 +51,30 @@ def read_plain(path: str | os.PathLike[str], *, small: bool = False) -> dict[str
     InputError
         When there is no such file, it cannot be read, it is too large or it is not a well-formed mapping.
     """
+    return plain_mapping(path, read_text(path, small=small))
+
+
+def plain_mapping(path: str | os.PathLike[str], text: str, *, decimals: bool = False) -> dict[str, Any]:
+    """Return the mapping in the text of a YAML or JSON file, as `read_plain` does of the file.
+
+    Parameters
+    ----------
+    path
+        The file, for its name's ending and for messages.
+    text
+        What it holds.
+    decimals
+        Whether ``187.5`` and ``1.5e2`` are numbers (exact fractions), as in the formats of others. In ours they are
+        not: every quantity is a text with a unit.
+
+    Raises
+    ------
+    InputError
+        When it is not a well-formed mapping.
+    """
     name = os.fspath(path)
-    text = _read_text(name, small)
     try:
-        data = parse_json(text) if _is_json(name, text) else parse_yaml(text)
+        data = parse_json(text, decimals=decimals) if _is_json(name, text) else parse_yaml(text, decimals=decimals)
     except InputError as error:
         raise error.at(name) from None
     if not isinstance(data, dict):
@@ -59,14 +84,18 @@ def read_plain(path: str | os.PathLike[str], *, small: bool = False) -> dict[str
     return data
 
 
-def parse_json(text: str) -> Any:
-    """Return the plain data of a JSON text; duplicate keys are refused, and no number but whole ones becomes one."""
+def parse_json(text: str, *, decimals: bool = False) -> Any:
+    """Return the plain data of a JSON text; duplicate keys are refused, and no number but whole ones becomes one.
+
+    With `decimals` the others become exact fractions (`exact_number`).
+    """
+    other: Callable[[str], object] = exact_number if decimals else NoWholeNumber
     try:
         return json.loads(
             text,
             object_pairs_hook=_unique,
             parse_int=_whole_number,
-            parse_float=NoWholeNumber,
+            parse_float=other,
             parse_constant=NoWholeNumber,
         )
     except json.JSONDecodeError as error:
@@ -78,12 +107,31 @@ def parse_json(text: str) -> Any:
         raise InputError("nested too deeply") from None
 
 
-def parse_yaml(text: str) -> Any:
-    """Return the plain data of a YAML text (`strict_yaml`)."""
-    return strict_yaml.parse_yaml(text, _whole_number)
+def parse_yaml(text: str, *, decimals: bool = False) -> Any:
+    """Return the plain data of a YAML text (`strict_yaml`); with `decimals`, ``187.5`` is an exact fraction."""
+    return strict_yaml.parse_yaml(text, _whole_number, exact_number if decimals else None)
 
 
-def _read_text(name: str, small: bool) -> str:
+def exact_number(digits: str) -> Fraction | NoWholeNumber:
+    """Return the fraction that a decimal such as ``187.5`` or ``1.5e2`` is exactly.
+
+    One with more than `MAX_DIGITS` characters or an exponent beyond 100 would be slow to hold and is no quantity.
+    """
+    exponent = _EXPONENT.search(digits)
+    if len(digits) > MAX_DIGITS or (exponent is not None and abs(int(exponent[1])) > _MAX_EXPONENT):
+        return NoWholeNumber(digits)
+    return Fraction(digits)
+
+
+def read_text(path: str | os.PathLike[str], *, small: bool = False) -> str:
+    """Return the text of a file, without a byte order mark; the parameters are those of `read_plain`.
+
+    Raises
+    ------
+    InputError
+        When there is no such file, it cannot be read or it is too large.
+    """
+    name = os.fspath(path)
     try:
         status = os.stat(name)
         _require_readable_kind(name, status.st_mode)

@@ -13,6 +13,7 @@ from themis_opt.bound import Bound, BoundKind, BoundScope
 from themis_opt.errors import InputError
 from themis_opt.formats.atomic import write_text
 from themis_opt.formats.documents import ScheduleFile, format_line
+from themis_opt.formats.importing import OnImport
 from themis_opt.formats.instance_file import instance_document, instance_from_document
 from themis_opt.formats.kinds import expect_kind
 from themis_opt.formats.plain import read_plain
@@ -34,8 +35,12 @@ def load_schedule(path: str | os.PathLike[str]) -> Schedule:
     return schedule_from_data(read_plain(path), path)
 
 
-def schedule_from_data(data: dict[str, Any], path: str | os.PathLike[str]) -> Schedule:
+def schedule_from_data(
+    data: dict[str, Any], path: str | os.PathLike[str], on_import: OnImport | None = None
+) -> Schedule:
     """Return the schedule in the plain data of a schedule file; `path` is for messages.
+
+    `on_import` is called when it names an ASTRA-sim network file, as by `load_instance`.
 
     Raises
     ------
@@ -44,7 +49,7 @@ def schedule_from_data(data: dict[str, Any], path: str | os.PathLike[str]) -> Sc
     """
     try:
         expect_kind(data, "schedule")
-        return _schedule(decode(data, ScheduleFile), Path(path).parent)
+        return _schedule(decode(data, ScheduleFile), Path(path).parent, on_import)
     except InputError as error:
         raise error.at(os.fspath(path)) from None
 
@@ -99,9 +104,9 @@ def schedule_document(schedule: Schedule) -> dict[str, Any]:
     return data
 
 
-def _schedule(document: ScheduleFile, folder: Path) -> Schedule:
+def _schedule(document: ScheduleFile, folder: Path, on_import: OnImport | None) -> Schedule:
     try:
-        instance = instance_from_document(document.instance, folder)
+        instance = instance_from_document(document.instance, folder, on_import)
     except InputError as error:
         raise InputError(f"instance.{error}") from None
     return Schedule(

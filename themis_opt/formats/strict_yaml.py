@@ -18,10 +18,13 @@ MAX_DEPTH = 100
 
 _PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _WHOLE_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_DECIMAL = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
-def parse_yaml(text: str, whole_number: Callable[[str], object] = int) -> Any:
+def parse_yaml(
+    text: str, whole_number: Callable[[str], object] = int, decimal: Callable[[str], object] | None = None
+) -> Any:
     """Return the plain data of a YAML text.
 
     Parameters
@@ -30,6 +33,8 @@ def parse_yaml(text: str, whole_number: Callable[[str], object] = int) -> Any:
         The text, without a byte order mark.
     whole_number
         What makes an integer of its digits.
+    decimal
+        What makes a number of a decimal such as ``187.5`` or ``1e9``; ``None`` leaves it a text.
 
     Raises
     ------
@@ -37,7 +42,7 @@ def parse_yaml(text: str, whole_number: Callable[[str], object] = int) -> Any:
         When it is no YAML, or more of it than is allowed here.
     """
     try:
-        return _build(yaml.parse(text, Loader=_PARSER), whole_number)
+        return _build(yaml.parse(text, Loader=_PARSER), whole_number, decimal)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
@@ -71,7 +76,9 @@ class _Open:
             self.key = event.value
 
 
-def _build(events: Iterable[Any], whole_number: Callable[[str], object]) -> Any:
+def _build(
+    events: Iterable[Any], whole_number: Callable[[str], object], decimal: Callable[[str], object] | None
+) -> Any:
     """Return what the events describe; nested mappings and lists wait on a stack, not on Python's."""
     document = _Open([])
     stack = [document]
@@ -80,7 +87,7 @@ def _build(events: Iterable[Any], whole_number: Callable[[str], object]) -> Any:
         if isinstance(event, yaml.DocumentStartEvent) and document.values:
             raise InputError(f"{_at(event)}: a second document begins; a file holds one")
         if isinstance(event, yaml.ScalarEvent):
-            stack[-1].put(_scalar(event, whole_number), event)
+            stack[-1].put(_scalar(event, whole_number, decimal), event)
         elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             values: dict[str, Any] | list[Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
             stack[-1].put(values, event)
@@ -102,14 +109,19 @@ def _refuse_references(event: Any) -> None:
         raise InputError(f"{_at(event)}: {event.tag} is a tag; tags are not allowed")
 
 
-def _scalar(event: Any, whole_number: Callable[[str], object]) -> Any:
-    """Return the value of a scalar: a text unless it is unquoted and a word or whole number of ours."""
+def _scalar(event: Any, whole_number: Callable[[str], object], decimal: Callable[[str], object] | None) -> Any:
+    """Return the value of a scalar: a text unless it is unquoted and a word or number of ours."""
     text: str = event.value
     if not event.implicit[0]:
         return text
     if text in _WORDS:
         return _WORDS[text]
-    return whole_number(text) if _WHOLE_NUMBER.fullmatch(text) else text
+    if _WHOLE_NUMBER.fullmatch(text):
+        return whole_number(text)
+    # 010 is 8 to some readers and 10 to others: it stays a text.
+    if decimal is not None and _DECIMAL.fullmatch(text) and not re.match(r"[-+]?0[0-9]", text):
+        return decimal(text)
+    return text
 
 
 def _at(event: Any) -> str:

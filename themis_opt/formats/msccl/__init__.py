@@ -1,0 +1,1 @@
+"""Schedules as algorithms for MSCCL's executors: layout of the buffers, lowering to threadblocks, limits, XML."""
