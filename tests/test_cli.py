@@ -57,6 +57,13 @@ def test_compare_prints_a_table_that_fits_80_columns(themis_opt_command: Command
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.parametrize("verb", [(), ("import",)])
+def test_without_arguments_the_whole_help_is_shown(verb: tuple[str, ...], themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command(*verb)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.strip() == themis_opt_command(*verb, "--help").stdout.strip()
+
+
 def test_compare_json_has_what_the_format_promises(themis_opt_command: CommandLine) -> None:
     done = themis_opt_command(
         "compare", "2d-sw-sw", "3d-fc-ring-sw", "--chunks", "2,8", "--schedulers", "themis-flex-scf,baseline",
@@ -255,7 +262,7 @@ def test_several_sets_of_dimensions_cross_with_the_other_options(themis_opt_comm
         ((2,), 1),
         ((2,), 2),
     }
-    assert "repeat it for" in themis_opt_command("compare", "--help").stdout
+    assert "repeat it" in themis_opt_command("compare", "--help").stdout
 
 
 def test_a_column_of_a_table_has_one_unit(tmp_path: Path, themis_opt_command: CommandLine) -> None:

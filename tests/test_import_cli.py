@@ -64,7 +64,7 @@ def test_logs_become_a_network_and_a_table_of_residuals(folder: Path, capsys: py
     Path("log2").write_text(log(Group(), 0.01, 1))
     assert run(["import", "nccl-tests", "log", "log2", "--topology", "ring", "-o", "net.yaml"]) == 0
     told = capsys.readouterr()
-    assert (told.err, told.out.splitlines()[0]) == ("", "all-reduce among 8: 62 times fitted")
+    assert (told.err, told.out.splitlines()[0]) == ("", "all-reduce among 8: 62 measurements")
     assert len(re.findall(r"^ *[\d.]+ \w+ +[\d.]+ \w+ +[\d.]+ \w+ +[-+][\d.]+%$", told.out, re.MULTILINE)) == 31
     assert re.search(r"^worst: [-+]\d\.\d% at ", told.out, re.MULTILINE)
     assert " for the whole all-reduce = 14 steps of ring x " in " ".join(sentences_of(told.out))

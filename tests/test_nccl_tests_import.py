@@ -134,8 +134,19 @@ def test_rows_that_are_left_out_or_wrong_are_said() -> None:
         f"ignored: line {first + 1}: a row of 0 bytes",
         f"assumed: line {first + 2}: #wrong is '3': its time is used all the same",
     ]
-    tagged = "\n".join(f"[1,0]<stdout>:{line}" for line in log(GROUP).splitlines())
+
+
+@pytest.mark.parametrize("tag", ["[1,0]<stdout>:", "[1,13]<stderr>: ", "0: ", " 12: "])
+def test_the_tags_of_launchers_are_no_part_of_a_log(tag: str) -> None:
+    """What mpirun --tag-output and srun --label put in front of every line."""
+    tagged = "\n".join(f"{tag}{line}" for line in log(GROUP).splitlines())
     assert read_nccl_log(tagged) == read_nccl_log(log(GROUP))
+
+
+def test_a_size_helps_to_tell_the_collective_of_a_log_without_ranks() -> None:
+    text = log(GROUP, ranks=False)
+    assert read_nccl_log(text).collective is None
+    assert read_nccl_log(text, GROUP.num_ranks).collective is read_nccl_log(log(GROUP)).collective is not None
 
 
 def without(text: str, word: str) -> str:

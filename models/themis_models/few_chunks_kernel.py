@@ -195,7 +195,8 @@ def _enter(entering: int, basis: IntArray, inverse: FloatArray, cuts: FloatArray
                 leaving = r
     if leaving < 0:
         return False
-    inverse[leaving] /= column[leaving]
+    for c in range(num_chunks + 1):
+        inverse[leaving, c] /= column[leaving]
     for r in range(num_chunks + 1):
         if r != leaving:
             for c in range(num_chunks + 1):
@@ -206,8 +207,10 @@ def _enter(entering: int, basis: IntArray, inverse: FloatArray, cuts: FloatArray
 
 @compiled
 def _begin(num_chunks: int, basis: IntArray, inverse: FloatArray) -> None:
-    """Write the basis at which all begins: the first cut, the value, and the slacks of all corners but the first."""
-    inverse[:] = 0.0
+    """Write the basis at which all begins: the first cut, the value, and the slacks of all corners but the first.
+
+    `inverse` is zero before.
+    """
     inverse[0, num_chunks] = 1.0
     basis[0] = 0
     inverse[1, 0] = -1.0
@@ -304,7 +307,8 @@ def explore(
     visited = np.zeros(num_chunks, np.int64)
     tried = np.zeros(num_stages + 1, np.int64)
     cuts = np.zeros((2 + num_stages * MAX_PIVOTS, num_chunks))
-    cuts[0] = -terms.base
+    for i in range(num_chunks):
+        cuts[0, i] = -terms.base
     num_cuts = np.ones(num_stages + 1, np.int64)
     basis = np.zeros((num_stages + 1, num_chunks + 1), np.int64)
     inverse = np.zeros((num_stages + 1, num_chunks + 1, num_chunks + 1))
@@ -314,7 +318,7 @@ def explore(
     num_opened = num_nodes = depth = 0
     while True:
         if depth < len(prefix):
-            c, k = prefix[depth]
+            c, k = prefix[depth, 0], prefix[depth, 1]
         else:
             choice = tried[depth]
             if choice == num_chunks * num_dims or depth == max_depth:
@@ -339,8 +343,10 @@ def explore(
         num_nodes += 1
         if num_nodes > max_nodes:
             return limit, num_opened, num_nodes, OUT_OF_NODES
-        basis[depth] = basis[depth - 1]
-        inverse[depth] = inverse[depth - 1]
+        for row in range(num_chunks + 1):
+            basis[depth, row] = basis[depth - 1, row]
+            for column_idx in range(num_chunks + 1):
+                inverse[depth, row, column_idx] = inverse[depth - 1, row, column_idx]
         num_cuts[depth] = num_cuts[depth - 1]
         tried[depth] = 0
         is_whole = depth == num_stages
@@ -352,10 +358,12 @@ def explore(
         elif depth == max_depth:
             if is_whole:
                 limit = min(limit, _proven(basis[depth], inverse[depth], cuts) - STEP)
-                best_x[:] = x
+                for i in range(num_chunks):
+                    best_x[i] = x[i]
                 num_opened = 0
             if num_opened < len(opened):
-                opened[num_opened] = stages[:depth, ::3]
+                for i in range(depth):
+                    opened[num_opened, i, 0], opened[num_opened, i, 1] = stages[i, 0], stages[i, 3]
             num_opened += 1
 
 

@@ -58,8 +58,8 @@ def export(schedules: tuple[str, ...], output: str, options: ExportOptions) -> N
         click.echo(f"{output}: {len(folder.ranks)} of {schedule.instance.num_npus} ranks written")
     else:
         click.echo(
-            f"{output}: written; ASTRA-sim 2 will report {expected_ns} cycles of 1 ns, {folder.deviation:+.3%} off the "
-            "schedule's time (how to run it: README.md in it)"
+            f"{output}: written; ASTRA-sim 2 will report {expected_ns} cycles of 1 ns, {folder.deviation:+z.3%} off "
+            "the schedule's time (how to run it: README.md in it)"
         )
 
 

@@ -37,7 +37,7 @@ def command() -> None:
     """
 
 
-@command.command("astra-network")
+@command.command("astra-network", short_help="The network of ASTRA-sim 1 or 2.")
 @click.argument("file", metavar="FILE")
 @click.option("--system", metavar="FILE", help="A system file: algorithms, and the number of chunks.")
 @click.option(
@@ -67,7 +67,7 @@ def astra_network(
     _write(imported, output)
 
 
-@command.command("nccl-tests")
+@command.command("nccl-tests", short_help="A network fitted to measured times.")
 @click.argument("files", metavar="LOG...", nargs=-1, required=True)
 @click.option("--collective", type=click.Choice(_COLLECTIVES), help="Which one, if the log does not say it.")
 @click.option("--size", type=click.IntRange(2, 10**9), metavar="P", help="NPUs, if the log does not list the ranks.")
@@ -111,7 +111,7 @@ def nccl_tests(
         text = read_text(file, small=True)
         expect_kind_of(file, text, ForeignKind.NCCL_TESTS)
         try:
-            logs.append(read_nccl_log(text))
+            logs.append(read_nccl_log(text, size))
         except InputError as error:
             raise error.at(file) from None
     options = FitOptions(
@@ -130,7 +130,7 @@ def nccl_tests(
     _write(fit.imported, output)
 
 
-@command.command("astra-workload")
+@command.command("astra-workload", short_help="The layers of a workload of ASTRA-sim 1.")
 @click.argument("file", metavar="FILE")
 @click.option("--npus", type=click.IntRange(2, 10**9), metavar="N", help="NPUs that gather: converts ALLGATHER sizes.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the layers as JSON.")
@@ -186,7 +186,7 @@ def _print_fit(fit: Fit, to_stderr: bool) -> None:
     from themis_opt.cli.tables import console, make_table
     from themis_opt.units import format_size, format_time
 
-    table = make_table([("size", "right"), ("measured", "right"), ("fitted", "right"), ("furthest off", "right")])
+    table = make_table([("size", "right"), ("measured", "right"), ("fitted", "right"), ("residual", "right")])
     for residual in fit.residuals:
         measured, fitted = format_time(residual.measured_us * 10**6), format_time(residual.fitted_us * 10**6)
         table.add_row(format_size(residual.size_bytes), measured, fitted, f"{residual.relative:+.1%}")
@@ -194,7 +194,7 @@ def _print_fit(fit: Fit, to_stderr: bool) -> None:
     out.stderr = to_stderr
     plural = "" if fit.num_rows == 1 else "s"
     dimension = fit.imported.network.dimensions[0]
-    out.print(f"{fit.collective} among {dimension.size}: {fit.num_rows} time{plural} fitted", soft_wrap=True)
+    out.print(f"{fit.collective} among {dimension.size}: {fit.num_rows} measurement{plural}", soft_wrap=True)
     out.print(table)
     worst = fit.worst
     measured, fitted = format_time(worst.measured_us * 10**6), format_time(worst.fitted_us * 10**6)

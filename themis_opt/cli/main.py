@@ -89,6 +89,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return exit_.code
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
+        return BAD_INPUT
     except click.UsageError as error:
         hint = f"\nTry '{error.ctx.command_path} --help'." if error.ctx is not None else ""
         # It lists choices on lines of their own, each behind a tab.

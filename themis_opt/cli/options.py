@@ -103,7 +103,8 @@ def _with_instance_options(command: Command, help_of_chunks: str) -> Command:
                 "--dimensions",
                 multiple=True,
                 callback=lambda ctx, param, value: tuple(_subset(text) for text in value),
-                help="Indices of the dimensions that take part, such as 0,2 (dim1 is 0); repeat it for several sets.",
+                help="Indices of the dimensions that take part, such as 0,2 (dim1 is 0); for compare, repeat it for "
+                "several sets.",
             ),
         ]
     ):

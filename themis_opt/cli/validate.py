@@ -185,6 +185,7 @@ def _document(judgement: _Judgement) -> dict[str, Any]:
             {"message": str(finding), "rank": finding.rank, "chunk": finding.chunk, "step": finding.step}
             for finding in (judgement.verdict.findings if judgement.verdict is not None else ())
         ],
+        "summary": None if judgement.verdict is None else judgement.verdict.summary,
         "num_chunks": None if schedule is None else schedule.num_chunks,
         "makespan_ps": None if schedule is None else schedule.makespan_ps,
         "status": None if schedule is None else str(schedule.status),

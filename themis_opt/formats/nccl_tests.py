@@ -23,7 +23,7 @@ MAX_TIMES = 20_000
 
 _PROGRAM = re.compile(r"\b([a-z_]+)_perf(?:_mpi)?\b")
 _RANK = re.compile(r"#\s*Rank\s+(\d{1,9})\b")
-_TAG = re.compile(r"\[\d+,\d+\]<std(?:out|err)>:\s?")
+_TAG = re.compile(r"\[\d+,\d+\]<std(?:out|err)>:\s?|^\s*\d+: ")
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _NONE_WRONG = re.compile(r"N/A|0(?:\.0*)?(?:e[-+]?0+)?")
@@ -78,8 +78,15 @@ class NcclLog:
     remarks: tuple[Remark, ...]
 
 
-def read_nccl_log(text: str) -> NcclLog:
+def read_nccl_log(text: str, num_ranks: int | None = None) -> NcclLog:
     """Return what is in the text of a log.
+
+    Parameters
+    ----------
+    text
+        The log.
+    num_ranks
+        Among how many ranks it was made, for a log that does not say so: it helps to tell the collective.
 
     Raises
     ------
@@ -112,9 +119,9 @@ def read_nccl_log(text: str) -> NcclLog:
         raise InputError(
             f"has no table; {FORMAT_NAME} has rows of size, count, type, redop, root, time (us), algbw, busbw, #wrong"
         )
-    num_ranks = max(ranks) + 1 if ranks else None
-    collective = _named(programs) or _by_bandwidths([*ways[0], *ways[1]], num_ranks, operators)
-    return NcclLog(collective, num_ranks, tuple(ways[0]), tuple(ways[1]), tuple(remarks))
+    told_ranks = max(ranks) + 1 if ranks else None
+    collective = _named(programs) or _by_bandwidths([*ways[0], *ways[1]], told_ranks or num_ranks, operators)
+    return NcclLog(collective, told_ranks, tuple(ways[0]), tuple(ways[1]), tuple(remarks))
 
 
 def bus_factor(collective: Collective, num_ranks: int) -> Fraction:

@@ -47,7 +47,7 @@ With the analytical backend without congestion, from inside this folder, which m
 
     expected time: {folder.expected_ns} ns
 
-The schedule's own time is {folder.makespan_ps} ps; the replay is {folder.deviation:+.4%} off. ASTRA-sim counts whole
+The schedule's own time is {folder.makespan_ps} ps; the replay is {folder.deviation:+z.4%} off. ASTRA-sim counts whole
 bytes and cuts every step to whole nanoseconds: floor(hops * latency + bytes / bandwidth).
 The run is right when **every** rank has a line `sys[i] finished, {folder.expected_ns} cycles` and no line says
 `unreleased nodes`. The exit status proves nothing.

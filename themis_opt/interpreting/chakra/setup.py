@@ -216,7 +216,7 @@ def _links(folder: str, instance: Instance) -> tuple[LinkRule, ...]:
                 raise InputError(f"{path}: {key}[{place}]: must be a number that is not negative")
             numbers.append(_double(value, f"{path}: {key}[{place}]"))
         link = LinkRule(dimension.topology, dimension.size, numbers[0] * 2**30 / 10**9, numbers[1])
-        _check_link(link, dimension, f"{path}: dimension {place}")
+        _check_link(link, dimension, f"{path}: dim{k + 1}")
         links.append(link)
     assert prod(link.size for link in links) == instance.num_npus
     return tuple(links)
@@ -237,7 +237,7 @@ def _check_link(link: LinkRule, dimension: Dimension, where: str) -> None:
     bytes_per_ns = float(dimension.bandwidth_Bps / messages_at_once / 10**9)
     if abs(link.bytes_per_ns - bytes_per_ns) > _NEAR * bytes_per_ns:
         raise InputError(
-            f"{where}: a message gets {link.bytes_per_ns:.10g} bytes/ns; the schedule gives it {bytes_per_ns:.10g}"
+            f"{where}: a message gets {link.bytes_per_ns:.10g} GB/s; the schedule gives it {bytes_per_ns:.10g} GB/s"
         )
     distances = {
         Algorithm.RING: [1] * num_parts,
