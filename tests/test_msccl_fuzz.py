@@ -98,8 +98,13 @@ HOSTILE = {
     "huge count": RING_ALL_GATHER.replace('cnt="1"', 'cnt="2147483647"'),
     "huge world": RING_ALL_GATHER.replace('ngpus="3"', 'ngpus="2147483647"'),
     "huge world, alone": algo("allreduce", 5).replace('ngpus="0"', 'ngpus="2147483647"'),
-    "huge name": RING_ALL_GATHER.replace("hand", "h" * 1_000_000).replace('send="1"', 'send="9"'),
+    "huge name": RING_ALL_GATHER.replace("hand", "h" * 60_000).replace('send="1"', 'send="9"'),
     "many attributes": RING_ALL_GATHER.replace("<tb ", "<tb " + " ".join(f'x{n}="1"' for n in range(50_000)) + " ", 1),
+    "one endless element": "<algo " + " ".join(f'a{n}="1"' for n in range(1_000_000)) + "/>",
+    "an endless word": "<algo name='" + "h" * 10_000_000 + "'/>",
+    "endless threadblocks": RING_ALL_GATHER.replace(
+        "<tb ", '<tb id="0" send="-1" recv="-1" chan="0"/>' * 60_000 + "<tb ", 1
+    ),
     "no element": "",
     "binary": "\x00\x01\x02<algo>",
 }

@@ -21,6 +21,10 @@ from themis_opt.interpreting.msccl.algorithm import XmlAlgorithm, XmlGpu, XmlSte
 MAX_FILE_BYTES = 64 * 2**20
 """Twice an algorithm of 64 ranks that fills every list of the executor's parser."""
 MAX_STEPS = 400_000
+MAX_GROUPS = 40_000
+"""GPUs and threadblocks together."""
+MAX_TAG_LENGTH = 2**16
+"""Of an element with its attributes, or a comment: the parser holds one whole."""
 
 _LEVELS = ("algo", "gpu", "tb", "step")
 _TEXTS = {"name", "proto", "coll", "type", "srcbuf", "dstbuf"}
@@ -33,6 +37,7 @@ _REQUIRED = {
 _OPTIONAL = {"algo": ("outofplace", "minBytes", "maxBytes")}
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _DECLARATION = re.compile(r"<!\s*(doctype|entity|element|attlist|notation)", re.IGNORECASE)
+_LONG_TAG = re.compile(rf"<[^<>]{{{MAX_TAG_LENGTH}}}")
 _MAX_NUMBER = 2**31 - 1
 _SHOWN = 40
 
@@ -78,10 +83,18 @@ def read_algorithm(text: str) -> XmlAlgorithm:
         raise InputError(
             f"line {line}: {declaration[0]!r} is refused: MSCCL files need no document type and no entities; remove it"
         )
+    long_tag = _LONG_TAG.search(text)
+    if long_tag is not None:
+        line = text.count("\n", 0, long_tag.start()) + 1
+        raise InputError(
+            f"line {line}: an element or comment is longer than {MAX_TAG_LENGTH} characters; is it complete?"
+        )
     target = _Target()
     try:
         parser = XMLParser(target=target)
-        parser.feed(text)
+        # In slices: within one the parser goes on to the end, whatever is wrong at its beginning.
+        for start in range(0, len(text), MAX_TAG_LENGTH):
+            parser.feed(text[start : start + MAX_TAG_LENGTH])
         parser.close()
     except ParseError as error:
         line, column = error.position
@@ -103,6 +116,7 @@ class _Target:
         self.algorithm: XmlAlgorithm | None = None
         self._path: list[str] = []
         self._num_steps = 0
+        self._num_groups = 0
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         depth = len(self._path)
@@ -114,6 +128,9 @@ class _Target:
         self._path.append(f"{tag} {_short(attributes.get(identity, '?'))}")
         values = self._values(tag, attributes)
         algorithm = self.algorithm
+        self._num_groups += tag in ("gpu", "tb")
+        if self._num_groups > MAX_GROUPS:
+            raise InputError(f"has more than {MAX_GROUPS} gpus and threadblocks, the limit for MSCCL XML")
         if tag == "algo":
             self.algorithm = XmlAlgorithm(**values)
         elif algorithm is not None and tag == "gpu":
