@@ -188,6 +188,21 @@ def test_force_replaces_ours_and_leaves_the_rest(
     assert done.stderr.startswith("error: out/schedule.json: would be replaced by its own export")
 
 
+@pytest.mark.parametrize("name", ["rank.5.et", "wl.77.et", "schedule.json"])
+def test_a_folder_in_the_place_of_a_file_is_told_before_anything_goes(
+    name: str, tmp_path: Path, themis_opt_command: CommandLine, schedule_file: Path
+) -> None:
+    themis_opt_command("export", "--to", "astra2", schedule_file.name, "-o", "out")
+    (tmp_path / "out" / name).unlink(missing_ok=True)
+    (tmp_path / "out" / name).mkdir()
+    before = names(tmp_path / "out")
+    done = themis_opt_command("export", "--to", "astra2", schedule_file.name, "-o", "out", "--force")
+    assert done.returncode == 2
+    assert f"a folder stands where a file of the export goes; remove it ({name})" in done.stderr
+    assert names(tmp_path / "out") == before
+    assert names(tmp_path) == ["mine.json", "out"]
+
+
 def test_a_full_disk_leaves_nothing(tmp_path: Path, schedule_file: Path) -> None:
     program = """
 import errno, sys
@@ -217,7 +232,7 @@ sys.exit(run(["export", "--to", "astra2", "mine.json", "-o", "out"]))
     assert names(tmp_path) == ["mine.json"]
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
 def test_an_interruption_leaves_nothing(number: int, code: int, tmp_path: Path, schedule_file: Path) -> None:
     program = f"""
 import os, sys

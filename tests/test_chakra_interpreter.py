@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -98,17 +99,57 @@ def test_a_prefix_that_leads_out_of_the_folder(prefix: object, folder: Path) -> 
         ("npus_count", "5", r"npus_count\[0\]: is not the schedule's, 4"),
         ("bandwidth", "93", "a message gets 99.8"),
         ("latency", "999", "the latency of a stage is 2997 ns; the schedule's is 3000"),
+    ],
+)
+def test_a_network_that_is_not_the_schedules(key: str, value: str, said: str, folder: Path) -> None:
+    """It can be read, and claims something false."""
+    change_network(folder, key, value)
+    (finding,) = judge(folder).findings
+    assert re.search(rf"^network.yml: .*{said}", str(finding))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
         ("latency", "-1", r"latency\[0\]: must be a number that is not negative"),
         ("bandwidth", "1e999", r"bandwidth\[0\]"),
     ],
 )
-def test_a_network_that_is_not_the_schedules(key: str, value: str, said: str, folder: Path) -> None:
+def test_a_network_that_is_none(key: str, value: str, said: str, folder: Path) -> None:
+    change_network(folder, key, value)
+    with pytest.raises(InputError, match=said):
+        judge(folder)
+
+
+def change_network(folder: Path, key: str, value: str) -> None:
     lines = (folder / "network.yml").read_text().splitlines()
     place = next(place for place, line in enumerate(lines) if line.startswith(key))
     lines[place] = f"{key}: [{value}, {lines[place].split(', ')[1]}"
     (folder / "network.yml").write_text("\n".join(lines))
-    with pytest.raises(InputError, match=said):
+
+
+def test_an_unknown_key_of_the_network(folder: Path) -> None:
+    with (folder / "network.yml").open("a") as file:
+        file.write("foo: 1\n")
+    with pytest.raises(InputError, match=r"network\.yml: foo: unknown key"):
         judge(folder)
+
+
+def test_a_schedule_that_claims_a_false_makespan(folder: Path) -> None:
+    claims = json.loads((folder / "schedule.json").read_text())
+    claims["makespan_ps"] = 1
+    (folder / "schedule.json").write_text(json.dumps(claims))
+    (finding,) = judge(folder).findings
+    assert str(finding).startswith("schedule.json: is no valid schedule: ")
+
+
+def test_a_readme_that_promises_another_time(folder: Path) -> None:
+    text = (folder / "README.md").read_text()
+    (folder / "README.md").write_text(text.replace("expected time: ", "expected time: 1"))
+    (finding,) = judge(folder).findings
+    assert re.fullmatch(r"README.md: promises 1(\d+) ns, and by ASTRA-sim's rule it takes \1 ns", str(finding))
+    (folder / "README.md").unlink()  # without one nothing is promised
+    assert judge(folder).is_right
 
 
 def test_a_workload_of_another_collective(folder: Path) -> None:
@@ -116,8 +157,8 @@ def test_a_workload_of_another_collective(folder: Path) -> None:
         attribute(nodes[0], "comm_type").int64_val = 7
 
     change(folder / "wl.2.et", scatter)
-    with pytest.raises(InputError, match=r"wl.2.et: comm_type is 7; an all-reduce is 0"):
-        judge(folder)
+    (finding,) = judge(folder).findings
+    assert str(finding) == "wl.2.et: comm_type is 7; an all-reduce is 0"
 
 
 def test_the_older_name_of_the_key_is_named(folder: Path) -> None:

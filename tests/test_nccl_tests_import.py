@@ -143,6 +143,16 @@ def test_the_tags_of_launchers_are_no_part_of_a_log(tag: str) -> None:
     assert read_nccl_log(tagged) == read_nccl_log(log(GROUP))
 
 
+def test_a_row_whose_size_is_damaged_is_told_not_dropped() -> None:
+    lines = log(GROUP).splitlines()
+    row = next(place for place, line in enumerate(lines) if line.split()[0].isdigit())
+    size = lines[row].split()[0]
+    lines[row] = lines[row].replace(size, f"{size[:-1]}O", 1)
+    damaged = "\n".join(lines)
+    with pytest.raises(InputError, match=r"line \d+: '\d*O' and '\d+' are no size and count"):
+        read_nccl_log(damaged)
+
+
 def test_a_size_helps_to_tell_the_collective_of_a_log_without_ranks() -> None:
     text = log(GROUP, ranks=False)
     assert read_nccl_log(text).collective is None

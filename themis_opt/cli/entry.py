@@ -25,5 +25,5 @@ def _ignore_signals() -> None:
     """Let no signal change the exit code while the interpreter winds up: all is said and saved."""
     import signal
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

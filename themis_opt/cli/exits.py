@@ -20,7 +20,7 @@ class Exit(Exception):
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM has arrived: everything that handles Ctrl-C handles it the same way."""
+    """SIGTERM, or SIGHUP, has arrived: everything that handles Ctrl-C handles it the same way."""
 
 
 def exit_code(interruption: BaseException | None) -> int:

@@ -29,6 +29,7 @@ _OURS = re.compile(r"(?:rank|wl)\.[0-9]+\.et|network\.yml|system\.json|memory\.j
 def export(schedules: tuple[str, ...], output: str, options: ExportOptions) -> None:
     """Write the folder, and say beforehand what it comes to."""
     from themis_opt.cli.exporting import read_valid_schedule
+    from themis_opt.cli.main import printable
     from themis_opt.formats.atomic_folder import check_folder, write_folder
     from themis_opt.formats.chakra import AstraFolder
 
@@ -43,23 +44,23 @@ def export(schedules: tuple[str, ...], output: str, options: ExportOptions) -> N
         folder = AstraFolder(schedule, ranks)
         _check_size(folder, max_bytes)
         click.echo(
-            f"{output}: {folder.num_files} files, {folder.size.num_nodes} nodes, {folder.size.bytes_text}; "
+            f"{printable(output)}: {folder.num_files} files, {folder.size.num_nodes} nodes, {folder.size.bytes_text}; "
             f"replaying takes about {folder.size.replay_text} of memory",
             err=True,
         )
         for remark in folder.remarks:
-            click.echo(f"note: {remark}", err=True)
+            click.echo(f"note: {printable(remark)}", err=True)
         expected_ns = folder.expected_ns
     except InputError as error:
         raise error.at(path) from None
     num_bytes = folder.size.num_bytes + folder.num_files * _BLOCK_BYTES
     write_folder(output, folder.write, num_bytes, force=force, ours=_OURS, last="schedule.json")
     if folder.is_partial:
-        click.echo(f"{output}: {len(folder.ranks)} of {schedule.instance.num_npus} ranks written")
+        click.echo(f"{printable(output)}: {len(folder.ranks)} of {schedule.instance.num_npus} ranks written")
     else:
         click.echo(
-            f"{output}: written; ASTRA-sim 2 will report {expected_ns} cycles of 1 ns, {folder.deviation:+z.3%} off "
-            "the schedule's time (how to run it: README.md in it)"
+            f"{printable(output)}: written; ASTRA-sim 2 will report {expected_ns} cycles of 1 ns, "
+            f"{folder.deviation:+z.3%} off the schedule's time (how to run it: README.md in it)"
         )
 
 

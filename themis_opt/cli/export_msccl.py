@@ -24,6 +24,7 @@ def export(schedules: tuple[str, ...], output: str, options: ExportOptions) -> N
         When it breaks a rule or claims something false.
     """
     from themis_opt.cli.exporting import read_valid_schedule
+    from themis_opt.cli.main import printable
     from themis_opt.errors import InputError
     from themis_opt.formats.atomic import write_text
     from themis_opt.formats.msccl.lowering import lower
@@ -45,4 +46,4 @@ def export(schedules: tuple[str, ...], output: str, options: ExportOptions) -> N
         raise RuntimeError(f"the algorithm made of {path} is wrong, please report it: {verdict.findings[0]}")
     write_text(output, text)
     for line in (f"{output}: {verdict.summary}", *rule, "Try it with nccl-tests:", *examples):
-        click.echo(line, err=output == "-")
+        click.echo(printable(line), err=output == "-")

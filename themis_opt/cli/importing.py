@@ -102,13 +102,13 @@ def nccl_tests(
     from themis_opt.formats.importing import expect_kind_of, printable_name, printable_text
     from themis_opt.formats.nccl_fit import FitOptions, fit_network
     from themis_opt.formats.nccl_tests import read_nccl_log
-    from themis_opt.formats.plain import read_text
+    from themis_opt.formats.plain import read_log
     from themis_opt.network import Algorithm, Topology
 
     check_outputs((output,), files)
     logs = []
     for file in files:
-        text = read_text(file, small=True)
+        text = read_log(file)
         expect_kind_of(file, text, ForeignKind.NCCL_TESTS)
         try:
             logs.append(read_nccl_log(text, size))

@@ -122,14 +122,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _install_signals() -> None:
-    """Let SIGTERM and Ctrl-C raise in the main thread, except while a result is being saved."""
+    """Let SIGTERM, SIGHUP and Ctrl-C raise in the main thread, except while a result is being saved."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        INTERRUPTION.arrive(Terminated() if number == signal.SIGTERM else KeyboardInterrupt())
+        INTERRUPTION.arrive(KeyboardInterrupt() if number == signal.SIGINT else Terminated())
 
     INTERRUPTION.reset()
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # which nohup asks for
+        signal.signal(signal.SIGHUP, stop)
 
 
 def _print_what_the_terminal_can() -> None:

@@ -44,6 +44,9 @@ class Overrides:
             return [instance]
         fields = [field for field, _ in given.values()]
         choices = itertools.product(*(values for _, values in given.values()))
+        if self.max_chunks is not None and self.sizes:
+            # The instance's own number is nobody's choice then, and must not forbid a small size.
+            instance = replace(instance, known=None, num_chunks=min(instance.num_chunks, *self.sizes))
         try:
             # What is known was known of the instance as it stood.
             return [replace(instance, known=None, **dict(zip(fields, choice, strict=True))) for choice in choices]
@@ -210,8 +213,8 @@ def read_argument(name: str) -> Instance | Schedule:
     return instance_from_data(data, path, announce)
 
 
-def read_instance(name: str, overrides: Overrides, on_import: OnImport | None = None) -> Instance:
-    """Return the one instance an argument and the options make.
+def read_chosen_instance(name: str, overrides: Overrides, on_import: OnImport | None = None) -> Instance:
+    """Return the one instance an argument and the options make, for a verb whose solver may choose the chunks.
 
     Of a network from somebody else's file `on_import` is told; by default stderr says what was read.
 
@@ -223,8 +226,16 @@ def read_instance(name: str, overrides: Overrides, on_import: OnImport | None = 
     from themis_opt.cli.remarks import announce
     from themis_opt.formats.instance_file import load_instance
 
-    require_fixed_count(overrides)
     return overrides.apply_to_one(load_instance(name, on_import or announce), name)
+
+
+def read_instance(name: str, overrides: Overrides, on_import: OnImport | None = None) -> Instance:
+    """Return the one instance an argument and the options make, for a verb that chooses nothing.
+
+    The rest is as with `read_chosen_instance`.
+    """
+    require_fixed_count(overrides)
+    return read_chosen_instance(name, overrides, on_import)
 
 
 def progress_is_visible() -> bool:

@@ -14,7 +14,7 @@ from themis_opt.cli.options import (
     choosing_instance_options,
     chunking_options,
     overrides_from,
-    read_instance,
+    read_chosen_instance,
     solver_options,
 )
 
@@ -61,7 +61,7 @@ def command(
         check_outputs((output, json_path), (instance,))
         overrides = overrides_from(options)
         choice = choice_from(options, overrides) or ChunkingChoice()
-        problem = read_instance(instance, replace(overrides, max_chunks=None))
+        problem = read_chosen_instance(instance, overrides)
         params = SolverParams(time_limit, workers or usable_processors(), seed, gap=gap)
         with progress_line(solver) as show:
             listening = replace(params, on_progress=show)

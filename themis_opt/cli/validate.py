@@ -59,6 +59,7 @@ def command(
     A folder of execution traces for ASTRA-sim (as export --to astra2 writes it) and an algorithm in MSCCL's XML, by
     whomever, are run on symbols: every rank must end with every contribution exactly once.
     """
+    from themis_opt.cli.main import printable
     from themis_opt.cli.remarks import announce
     from themis_opt.formats.atomic import check_outputs, write_text
     from themis_opt.formats.instance_file import load_instance
@@ -76,7 +77,7 @@ def command(
         judgements.append(judgement)
         if json_path != "-":
             for line in _lines(judgement):
-                click.echo(line)
+                click.echo(printable(line))
     if json_path is not None:
         document = {"format": "themis-opt/validation/1", "schedules": [_document(entry) for entry in judgements]}
         write_text(json_path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
@@ -99,6 +100,8 @@ def _judge(path: str, problem: Instance | None, named: str | None, seed: int | N
     try:
         verdict = interpret(path)
         if verdict is not None:
+            if problem is not None or seed is not None:
+                raise InputError(f"{path}: is no schedule file; --instance and --execute are for schedules alone")
             return _Judgement(path, verdict=verdict)
         schedule = load_schedule(path)
         if problem is not None and not same_problem(problem, schedule.instance):

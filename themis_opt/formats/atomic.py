@@ -26,6 +26,9 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """
     name = os.fspath(path)
     if name == "-":
+        # The command line lets a closed one point there, so that nothing else fails for it.
+        if getattr(sys.stdout, "name", None) == os.devnull:
+            raise InputError("standard output is closed; name a file with -o or --json")
         sys.stdout.write(text)
         sys.stdout.flush()
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import shutil
@@ -100,7 +101,17 @@ def write_folder(
 
 
 def _replace(temporary: str, target: str, ours: re.Pattern[str], last: str) -> None:
-    """Move all files into a folder that has files, after those of its earlier contents that are ours are gone."""
+    """Move all files into a folder that has files, after those of its earlier contents that are ours are gone.
+
+    Raises
+    ------
+    OSError
+        When a folder stands where a file of ours goes; then nothing has been touched.
+    """
+    for entry in sorted({*os.listdir(target), *os.listdir(temporary)}):
+        path = os.path.join(target, entry)
+        if ours.fullmatch(entry) and os.path.isdir(path) and not os.path.islink(path):
+            raise IsADirectoryError(errno.EISDIR, "a folder stands where a file of the export goes; remove it", entry)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(target, last))
     for entry in os.listdir(target):

@@ -105,6 +105,11 @@ def read_nccl_log(text: str, num_ranks: int | None = None) -> NcclLog:
         columns = line.split()
         if not (columns and _WHOLE.fullmatch(columns[0]) and len(columns) > 3 and _WHOLE.fullmatch(columns[1])):
             programs += _PROGRAM.findall(line)
+            if len(columns) >= _LEAST_COLUMNS and all(map(_DECIMAL.fullmatch, columns[-_QUAD:-1])):
+                raise InputError(
+                    f"line {place}: {columns[0][:20]!r} and {columns[1][:20]!r} are no size and count; "
+                    "is the log damaged? Remove the line"
+                )
             continue
         if len(columns) < _LEAST_COLUMNS:
             raise InputError(

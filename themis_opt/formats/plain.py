@@ -16,8 +16,12 @@ from themis_opt.formats import strict_yaml
 MAX_DIGITS = 200
 MAX_SMALL_BYTES = 2 * 2**20
 """Of networks and instances, and of everything in YAML, which is slow to read."""
-MAX_FILE_BYTES = 512 * 2**20
-"""Of schedules in JSON: four times the largest one with the times of all stages."""
+MAX_LOG_BYTES = 32 * 2**20
+"""Of logs, which may hold more than what is read of them."""
+MAX_FILE_BYTES = 160 * 2**20
+"""Of schedules in JSON: more than the largest one with the times of all stages."""
+MAX_MARKS = {"{": 200_000, "[": 4_500_000, ",": 18_000_000}
+"""How often these may stand in JSON: more than in the largest schedule."""
 
 _MAX_EXPONENT = 100
 _EXPONENT = re.compile(r"[eE]([-+]?[0-9]+)")
@@ -89,6 +93,9 @@ def parse_json(text: str, *, decimals: bool = False) -> Any:
 
     With `decimals` the others become exact fractions (`exact_number`).
     """
+    for mark, most in MAX_MARKS.items():
+        if text.count(mark) > most:
+            raise InputError(f"has more than {most} times {mark!r}, more than any schedule; is this the right file?")
     other: Callable[[str], object] = exact_number if decimals else NoWholeNumber
     try:
         return json.loads(
@@ -123,6 +130,20 @@ def exact_number(digits: str) -> Fraction | NoWholeNumber:
     return Fraction(digits)
 
 
+def read_log(path: str | os.PathLike[str]) -> str:
+    """Return the text of a log, of which most may be about something else.
+
+    Raises
+    ------
+    InputError
+        When there is no such file, it cannot be read or it is too large.
+    """
+    name = os.fspath(path)
+    if os.path.isfile(name) and os.path.getsize(name) > MAX_LOG_BYTES:
+        raise InputError(f"{name}: has more than {MAX_LOG_BYTES} bytes, the limit for logs; cut it to its table")
+    return _read(name, MAX_LOG_BYTES, False)
+
+
 def read_text(path: str | os.PathLike[str], *, small: bool = False) -> str:
     """Return the text of a file, without a byte order mark; the parameters are those of `read_plain`.
 
@@ -131,23 +152,27 @@ def read_text(path: str | os.PathLike[str], *, small: bool = False) -> str:
     InputError
         When there is no such file, it cannot be read or it is too large.
     """
-    name = os.fspath(path)
+    return _read(os.fspath(path), MAX_SMALL_BYTES, not small)
+
+
+def _read(name: str, most: int, may_be_schedule: bool) -> str:
+    """Return the text of a file of so many bytes, or more where it looks like a schedule in JSON."""
     try:
         status = os.stat(name)
         _require_readable_kind(name, status.st_mode)
+        if status.st_size > MAX_FILE_BYTES:
+            raise InputError(_too_large(name))
         with open(name, "rb") as file:
-            data = file.read(MAX_SMALL_BYTES + 1)
-            if len(data) > MAX_SMALL_BYTES:
-                if small or not _is_json(name, data[:100].decode("utf-8-sig", errors="replace")):
+            data = file.read(most + 1)
+            if len(data) > most:
+                if not may_be_schedule or not _is_json(name, data[:100].decode("utf-8-sig", errors="replace")):
                     raise InputError(
-                        f"{name}: has more than {MAX_SMALL_BYTES} bytes, the limit for networks, instances and YAML; "
+                        f"{name}: has more than {most} bytes, the limit for networks, instances and YAML; "
                         "is this the right file? A large schedule must be JSON"
                     )
                 data += file.read(MAX_FILE_BYTES + 1 - len(data))
             if len(data) > MAX_FILE_BYTES:
-                raise InputError(
-                    f"{name}: has more than {MAX_FILE_BYTES} bytes, the limit for schedules; is this the right file?"
-                )
+                raise InputError(_too_large(name))
         # The byte order mark that some editors put in front is none of the text.
         return data.decode("utf-8-sig")
     except FileNotFoundError:
@@ -157,6 +182,10 @@ def read_text(path: str | os.PathLike[str], *, small: bool = False) -> str:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"{name}: cannot be read: {reason}") from None
+
+
+def _too_large(name: str) -> str:
+    return f"{name}: has more than {MAX_FILE_BYTES} bytes, the limit for schedules; is this the right file?"
 
 
 def _require_readable_kind(name: str, mode: int) -> None:

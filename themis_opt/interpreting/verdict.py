@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from themis_opt.errors import InputError
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -24,6 +26,10 @@ class Finding:
 
     def __str__(self) -> str:
         return self.message
+
+
+class Contradiction(InputError):
+    """A file that can be read says something else than another of its folder: a false claim, no bad input."""
 
 
 @dataclass(frozen=True, slots=True)

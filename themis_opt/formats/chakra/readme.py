@@ -16,6 +16,10 @@ FLAGS = (
 )
 
 
+MAX_INTERPRETED_RANKS = 1024
+"""What `validate` runs on symbols."""
+
+
 def min_open_files(num_ranks: int) -> int:
     """Return the limit of open files that a replay needs: ASTRA-sim keeps both files of every rank open."""
     return 2 * num_ranks + 21
@@ -27,6 +31,11 @@ def readme_text(folder: AstraFolder) -> str:
     name, scheduler = _word(instance.network.name), _word(folder.schedule.scheduler or "nobody knows whom")
     notes = "".join(f"- {remark[0].upper()}{remark[1:]}.\n" for remark in folder.remarks)
     tag = f"(chunk * {folder.plan.stages_per_chunk} + stage) * {folder.plan.tag_width} + message"
+    too_large = (
+        f"\n(It takes at most {MAX_INTERPRETED_RANKS} ranks: export a smaller network of the same shape for that.)"
+        if instance.num_npus > MAX_INTERPRETED_RANKS
+        else ""
+    )
     sizes = " x ".join(str(instance.network.dimensions[k].size) for k in instance.involved)
     return f"""# {instance.collective} of {format_size(instance.size_bytes)} on `{name}`, for ASTRA-sim 2
 
@@ -56,7 +65,7 @@ The run is right when **every** rank has a line `sys[i] finished, {folder.expect
 
     themis-opt validate .
 
-runs the traces on symbols: every rank must end with every contribution exactly once.
+runs the traces on symbols: every rank must end with every contribution exactly once.{too_large}
 
 ## Files
 

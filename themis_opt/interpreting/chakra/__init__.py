@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from themis_opt.interpreting.verdict import Verdict
+import os
+
+from themis_opt.interpreting.verdict import Contradiction, Finding, Verdict
 
 
 def interpret_folder(path: str) -> Verdict:
@@ -10,16 +12,19 @@ def interpret_folder(path: str) -> Verdict:
 
     Every SEND must have its RECV, nobody may wait for ever, and when all messages have moved every rank must hold what
     the collective of its schedule is: each contribution exactly once. Of a folder with the traces of some ranks only,
-    each one is checked by itself.
+    each one is checked by itself. What contradicts the schedule, or the time that the README promises, is a finding.
 
     Raises
     ------
     InputError
-        When a file is missing or malformed, contradicts another, or there is more than can be interpreted.
+        When a file is missing or malformed, or there is more than can be interpreted.
     """
     from themis_opt.interpreting.chakra.interpretation import interpret
 
-    found = interpret(path)
+    try:
+        found = interpret(path)
+    except Contradiction as error:
+        return Verdict("", (Finding(str(error).removeprefix(os.path.join(path, ""))),))
     setup = found.setup
     num_chunks = setup.schedule.num_chunks
     if setup.is_partial:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from themis_opt.errors import InputError
 from themis_opt.interpreting.chakra.decoding import COLLECTIVE, SEND, Decoder
 from themis_opt.interpreting.chakra.setup import Setup
+from themis_opt.interpreting.verdict import Contradiction
 
 IntArray = NDArray[np.int64]
 
@@ -120,7 +121,7 @@ def _check_workload(setup: Setup, rank: int) -> None:
         raise InputError(f"{path}: must be one COMM_COLL node that waits for nothing")
     expected = _COMM_TYPES[setup.instance.collective]
     if nodes[0].values["comm_type"] != expected:
-        raise InputError(
+        raise Contradiction(
             f"{path}: comm_type is {nodes[0].values['comm_type']}; an {setup.instance.collective} is {expected}"
         )
     if nodes[0].values["comm_size"] < 1:

@@ -13,7 +13,7 @@ from themis_opt.interpreting.chakra.derivation import Derivation
 from themis_opt.interpreting.chakra.findings import Findings
 from themis_opt.interpreting.chakra.local_rules import judge_ranks
 from themis_opt.interpreting.chakra.matching import match
-from themis_opt.interpreting.chakra.setup import Setup, read_setup
+from themis_opt.interpreting.chakra.setup import Setup, expected_ns, read_setup
 from themis_opt.interpreting.chakra.symbols import execute_chunks
 from themis_opt.interpreting.chakra.waiting import find_circle, message_ns, run
 from themis_opt.interpreting.verdict import Finding
@@ -83,8 +83,14 @@ def interpret(folder: str) -> Interpretation:
     judge_ranks(nodes, setup.ranks, derivation, findings)
     if not findings:
         makespan_ns = _run_together(setup, derivation, nodes, findings)
-    traffic = () if findings else _traffic(setup, derivation, nodes)
-    return Interpretation(setup, len(nodes), traffic, None if findings else makespan_ns, tuple(findings.found))
+    found = list(findings.found)
+    promised_ns = expected_ns(folder)
+    if not found and makespan_ns is not None and promised_ns not in (None, makespan_ns):
+        found.append(
+            Finding(f"README.md: promises {promised_ns} ns, and by ASTRA-sim's rule it takes {makespan_ns} ns")
+        )
+    traffic = () if found else _traffic(setup, derivation, nodes)
+    return Interpretation(setup, len(nodes), traffic, None if found else makespan_ns, tuple(found))
 
 
 def _run_together(setup: Setup, derivation: Derivation, nodes: Nodes, findings: Findings) -> int | None:

@@ -14,6 +14,7 @@ from themis_opt.errors import InputError
 from themis_opt.formats.plain import plain_mapping, read_text
 from themis_opt.formats.schedule_file import load_schedule
 from themis_opt.instance import Instance
+from themis_opt.interpreting.verdict import Contradiction
 from themis_opt.network import Algorithm, Dimension, Topology
 from themis_opt.schedules import Schedule
 from themis_opt.validation import validate
@@ -25,6 +26,7 @@ MAX_FILES = 100_000
 _TOPOLOGIES = {"Ring": Topology.RING, "FullyConnected": Topology.FULLY_CONNECTED, "Switch": Topology.SWITCH}
 _COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather")
 _NEAR = 1e-9
+_PROMISE = re.compile(r"expected time: ([0-9]{1,18}) ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def read_setup(folder: str) -> Setup:
     schedule = load_schedule(schedule_path)
     violations = validate(schedule.instance, schedule)
     if violations:
-        raise InputError(f"{schedule_path}: is no valid schedule: {violations[0]}")
+        raise Contradiction(f"{schedule_path}: is no valid schedule: {violations[0]}")
     instance = schedule.instance
     if str(instance.collective) not in _COLLECTIVES:
         raise InputError(f"{schedule_path}: is an {instance.collective}, and traces hold {', '.join(_COLLECTIVES)}")
@@ -133,6 +135,21 @@ def read_setup(folder: str) -> Setup:
     if memory.get("memory-type") != "NO_MEMORY_EXPANSION":
         raise InputError(f"{os.path.join(folder, 'memory.json')}: memory-type must be NO_MEMORY_EXPANSION")
     return Setup(folder, schedule, links, prefix, _ranks(folder, prefix, instance.num_npus))
+
+
+def expected_ns(folder: str) -> int | None:
+    """Return the time that a folder's README promises, or ``None`` where it promises none.
+
+    Raises
+    ------
+    InputError
+        When there is a README that cannot be read.
+    """
+    path = os.path.join(folder, "README.md")
+    if not os.path.exists(path):
+        return None
+    match = _PROMISE.search(read_text(path, small=True))
+    return None if match is None else int(match[1])
 
 
 def _mapping(folder: str, name: str) -> Mapping[str, Any]:
@@ -198,6 +215,9 @@ def _links(folder: str, instance: Instance) -> tuple[LinkRule, ...]:
     path = os.path.join(folder, "network.yml")
     data = _mapping(folder, "network.yml")
     keys = ("topology", "npus_count", "bandwidth", "latency")
+    for key in data:
+        if key not in keys:
+            raise InputError(f"{path}: {key[:60]}: unknown key; an ASTRA-sim 2 network has: {', '.join(keys)}")
     for key in keys:
         value = data.get(key)
         if not isinstance(value, list) or len(value) != len(instance.involved):
@@ -207,9 +227,9 @@ def _links(folder: str, instance: Instance) -> tuple[LinkRule, ...]:
         topology, size, bandwidth, latency = (data[key][place] for key in keys)
         dimension = instance.network.dimensions[k]
         if _TOPOLOGIES.get(topology if isinstance(topology, str) else "") is not dimension.topology:
-            raise InputError(f"{path}: topology[{place}]: is not the schedule's, {dimension.topology}")
+            raise Contradiction(f"{path}: topology[{place}]: is not the schedule's, {dimension.topology}")
         if size != dimension.size or isinstance(size, bool):
-            raise InputError(f"{path}: npus_count[{place}]: is not the schedule's, {dimension.size}")
+            raise Contradiction(f"{path}: npus_count[{place}]: is not the schedule's, {dimension.size}")
         numbers = []
         for key, value in (("bandwidth", bandwidth), ("latency", latency)):
             if isinstance(value, bool) or not isinstance(value, int | Fraction) or value < 0:
@@ -236,7 +256,7 @@ def _check_link(link: LinkRule, dimension: Dimension, where: str) -> None:
     messages_at_once = num_parts if dimension.algorithm is Algorithm.DIRECT else 1
     bytes_per_ns = float(dimension.bandwidth_Bps / messages_at_once / 10**9)
     if abs(link.bytes_per_ns - bytes_per_ns) > _NEAR * bytes_per_ns:
-        raise InputError(
+        raise Contradiction(
             f"{where}: a message gets {link.bytes_per_ns:.10g} GB/s; the schedule gives it {bytes_per_ns:.10g} GB/s"
         )
     distances = {
@@ -246,6 +266,6 @@ def _check_link(link: LinkRule, dimension: Dimension, where: str) -> None:
     latency_ns = sum(link.hops(0, distance) for distance in distances) * link.hop_ns
     expected_ns = float(dimension.latency_ps * len(distances) / 1000)
     if abs(latency_ns - expected_ns) > _NEAR * max(expected_ns, 1):
-        raise InputError(
+        raise Contradiction(
             f"{where}: the latency of a stage is {latency_ns:.10g} ns; the schedule's is {expected_ns:.10g}"
         )

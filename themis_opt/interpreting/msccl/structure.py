@@ -46,6 +46,8 @@ def _algorithm_findings(algorithm: XmlAlgorithm) -> Iterator[Finding]:
             f"nchunksperloop is {algorithm.nchunksperloop}; it must be at least 1, and executors keep offsets up to "
             f"{limits.MAX_OFFSET}"
         )
+    if algorithm.ngpus < 1:
+        yield Finding(f"ngpus is {algorithm.ngpus}; a collective has at least one rank")
     if algorithm.ngpus > limits.MAX_CHILDREN:
         yield Finding(f"ngpus is {algorithm.ngpus}; executors read at most {limits.MAX_CHILDREN}")
     for name in ("inplace", "outofplace"):
