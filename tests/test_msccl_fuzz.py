@@ -123,6 +123,15 @@ def test_hostile_texts_cost_neither_time_nor_memory(text: str) -> None:
     assert number != 0 or "s_chunks" in text, "taken for right"
 
 
+def test_endless_elements_are_refused_by_their_number_and_length() -> None:
+    for name, said in (
+        ("endless threadblocks", "has more than 40000 gpus and thr"),
+        ("one endless element", "is longer"),
+    ):
+        with pytest.raises(InputError, match=said):
+            interpret_text(HOSTILE[name], "hostile.xml")
+
+
 @pytest.mark.parametrize("kind", ["bomb", "external entity", "remote document type", "odd spelling"])
 def test_document_types_are_refused_by_name(kind: str) -> None:
     with pytest.raises(InputError, match="refused: MSCCL files need no document type and no entities; remove it"):
