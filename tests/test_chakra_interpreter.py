@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from chakra_folders import dimension, random_schedule, right_folder, write_folder
+from chakra_folders import dimension, random_schedule, write_folder
 from chakra_schema import attribute, change, read_trace
 
 from themis_opt import Algorithm, Collective, Topology
@@ -28,20 +27,9 @@ from themis_opt.interpreting.chakra.waiting import Run, run
 from themis_opt.messages import stage_steps
 
 RING, DIRECT, HALVING, BRUCK = Algorithm.RING, Algorithm.DIRECT, Algorithm.HALVING_DOUBLING, Algorithm.BRUCK
+pytest_plugins = ["chakra_fixtures"]
+
 SEND, RECV = 5, 6
-
-
-@pytest.fixture(scope="module")
-def right(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that is right."""
-    return right_folder(tmp_path_factory.mktemp("right") / "x")
-
-
-@pytest.fixture
-def folder(right: Path, tmp_path: Path) -> Path:
-    """A copy of it to spoil."""
-    shutil.copytree(right, tmp_path / "x")
-    return tmp_path / "x"
 
 
 def judge(folder: Path) -> Verdict:
@@ -200,12 +188,17 @@ def test_some_ranks_are_checked_by_themselves(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("phase", [Phase.REDUCE_SCATTER, Phase.ALL_GATHER])
-@pytest.mark.parametrize("size", [2, 3, 4, 7, 8])
-@pytest.mark.parametrize("algorithm", Algorithm)
+@pytest.mark.parametrize(
+    ("algorithm", "size"),
+    [
+        (algorithm, size)
+        for algorithm in Algorithm
+        for size in (2, 3, 4, 7, 8)
+        if algorithm is not HALVING or size not in (3, 7)  # halving-doubling needs a power of two
+    ],
+)
 def test_two_derivations_of_the_messages_agree(algorithm: Algorithm, size: int, phase: Phase) -> None:
     """The interpreter's own rule against what exports are written from."""
-    if algorithm is HALVING and size in (3, 7):
-        pytest.skip("halving-doubling needs a power of two")
     rule = stage_rule(dimension(algorithm, size, Topology.SWITCH), phase)
     for member in range(size):
         steps = stage_steps(algorithm, phase, size, member)

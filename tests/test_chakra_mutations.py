@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chakra_folders import right_folder
 from chakra_schema import Node, attribute, change
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,20 +19,9 @@ from themis_opt.interpreting import Verdict
 from themis_opt.interpreting.chakra import interpret_folder
 from themis_opt.interpreting.chakra.interpretation import interpret
 
+pytest_plugins = ["chakra_fixtures"]
+
 SEND, RECV = 5, 6
-
-
-@pytest.fixture(scope="module")
-def right(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that is right."""
-    return right_folder(tmp_path_factory.mktemp("right") / "x")
-
-
-@pytest.fixture
-def folder(right: Path, tmp_path: Path) -> Path:
-    """A copy of it to spoil."""
-    shutil.copytree(right, tmp_path / "x")
-    return tmp_path / "x"
 
 
 def judge(folder: Path) -> Verdict:
