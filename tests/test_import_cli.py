@@ -218,3 +218,10 @@ def test_names_of_files_cannot_command_the_terminal(folder: Path, capsys: pytest
     told = capsys.readouterr()
     assert "\x1b" not in told.out + told.err
     assert told.out.startswith("red_[31m: all-reduce")
+
+
+@pytest.mark.parametrize("verb", ["validate", "certify"])
+def test_verbs_for_schedules_know_a_network(verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pod.yml").write_text("topology: [Ring]\nnpus_count: [4]\nbandwidth: [50]\nlatency: [500]\n")
+    assert run([verb, str(tmp_path / "pod.yml")]) == 2
+    assert "pod.yml: is an ASTRA-sim 2 network, no schedule; 'themis-opt solve' makes one" in capsys.readouterr().err

@@ -20,6 +20,7 @@ from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bound
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.run import Outcome, run_solver
+from themis_opt.units import format_time
 
 THEMIS_BEST = "themis-best"
 """The name of the row with Themis at its own best number of chunks."""
@@ -216,6 +217,8 @@ def _run(
     for name, own in own_schedules.items():
         if same_problem(own.instance, instance):
             judged = _with_bound(instance, own, bounds)
+            if judged.status is Status.HEURISTIC and own.status is not Status.HEURISTIC:
+                judged = replace(judged, status=Status.FEASIBLE)  # a solver's, though not proved to be the best
             rows.append(Row(name, judged, baseline_ps, 0.0, _claim_note(own, judged)))
     for name, outcome in outcomes.items():
         rows.append(Row(name, outcome.schedule, baseline_ps, outcome.wall_s, outcome.note, outcome.bound_any))
@@ -232,7 +235,9 @@ def _claim_note(own: Schedule, judged: Schedule) -> str:
     """Return what a file claims beyond what is proven here: its bound may rest on a solver's word."""
     if own.bound is None or judged.bound is None or own.bound.value_ps <= judged.bound.value_ps:
         return ""
-    return f"its file claims {own.status}, on the word of {own.bound.kind}: a bound of {own.bound.value_ps} ps"
+    return (
+        f"its file claims {own.status}, on the word of {own.bound.kind}: a bound of {format_time(own.bound.value_ps)}"
+    )
 
 
 def _themis_best(instance: Instance) -> Schedule:

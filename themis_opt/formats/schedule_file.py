@@ -13,10 +13,10 @@ from themis_opt.bound import Bound, BoundKind, BoundScope
 from themis_opt.errors import InputError
 from themis_opt.formats.atomic import write_text
 from themis_opt.formats.documents import ScheduleFile, format_line
-from themis_opt.formats.importing import OnImport
+from themis_opt.formats.importing import OnImport, read_own_or_foreign
 from themis_opt.formats.instance_file import instance_document, instance_from_document
 from themis_opt.formats.kinds import expect_kind
-from themis_opt.formats.plain import read_plain
+from themis_opt.formats.remarks import Imported
 from themis_opt.formats.strict import decode
 from themis_opt.schedules import Chunk, Schedule, Slot, StageTime
 
@@ -32,7 +32,10 @@ def load_schedule(path: str | os.PathLike[str]) -> Schedule:
     InputError
         When there is no such file or it is not a well-formed schedule file.
     """
-    return schedule_from_data(read_plain(path), path)
+    data = read_own_or_foreign(path, small=False)
+    if isinstance(data, Imported):
+        raise InputError(f"{os.fspath(path)}: is {data.format_name}, no schedule; 'themis-opt solve' makes one for it")
+    return schedule_from_data(data, path)
 
 
 def schedule_from_data(
