@@ -1,0 +1,1 @@
+"""Design questions: which chunks for which size, which bandwidth where, when the optimum pays."""

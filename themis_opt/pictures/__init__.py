@@ -1,0 +1,1 @@
+"""Pictures of schedules and studies, drawn with matplotlib (extra `plot`)."""

@@ -1,0 +1,1 @@
+"""An interactive report in one HTML file."""

@@ -1,0 +1,1 @@
+"""Design-space studies: many points, one table, resumable."""
