@@ -70,7 +70,7 @@ def test_compare_json_has_what_the_format_promises(themis_opt_command: CommandLi
         "--solver", "none", "--json", "-",
     )  # fmt: skip
     document = read_json(done.stdout)
-    assert document["format"] == "themis-opt/comparison/1"
+    assert document["format"] == "themis-opt/comparison/2"
     assert {"options", "seed", "versions", "machine", "runs"} <= set(document)
     assert [(run["network"], run["num_chunks"]) for run in document["runs"]] == [
         ("2d-sw-sw", 2),

@@ -207,26 +207,26 @@ def _run(
         bound = outcome.schedule.bound
         if bound is not None:
             bounds[bound.scope] = best_bound([bound, bounds.get(bound.scope, bound)])
-    baseline_ps = _baseline_ps(instance)
+    reference_ps = baseline_makespan_ps(instance)
     rows = []
     for name in schedulers:
         started = time.perf_counter()
         made = _themis_best(instance) if name == THEMIS_BEST else make_schedule(instance, name, seed=params.seed)
         wall_s = time.perf_counter() - started
-        rows.append(Row(name, _with_bound(instance, made, bounds), baseline_ps, wall_s))
+        rows.append(Row(name, _with_bound(instance, made, bounds), reference_ps, wall_s))
     for name, own in own_schedules.items():
         if same_problem(own.instance, instance):
             judged = _with_bound(instance, own, bounds)
             if judged.status is Status.HEURISTIC and own.status is not Status.HEURISTIC:
                 judged = replace(judged, status=Status.FEASIBLE)  # a solver's, though not proved to be the best
-            rows.append(Row(name, judged, baseline_ps, 0.0, _claim_note(own, judged)))
+            rows.append(Row(name, judged, reference_ps, 0.0, _claim_note(own, judged)))
     for name, outcome in outcomes.items():
-        rows.append(Row(name, outcome.schedule, baseline_ps, outcome.wall_s, outcome.note, outcome.bound_any))
+        rows.append(Row(name, outcome.schedule, reference_ps, outcome.wall_s, outcome.note, outcome.bound_any))
     interruptions = [outcome.interruption for outcome in outcomes.values() if outcome.interruption is not None]
     return Run(instance, bounds[scope], tuple(rows), interruptions[0] if interruptions else None)
 
 
-def _baseline_ps(instance: Instance) -> int:
+def baseline_makespan_ps(instance: Instance) -> int:
     """Return the baseline's makespan, which every speedup refers to; the schedule itself is shown to nobody."""
     return simulate(instance, get_scheduler("baseline")(instance)).makespan_ps
 

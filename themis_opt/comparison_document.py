@@ -1,4 +1,4 @@
-"""The JSON of a comparison (``themis-opt/comparison/1``)."""
+"""The JSON of a comparison (``themis-opt/comparison/2``): figures for programs, and the schedules behind them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,28 @@ from typing import Any
 
 import themis_opt
 from themis_opt import metrics
+from themis_opt.bound import Bound
 from themis_opt.comparison import Row, Run
+from themis_opt.formats.instance_file import instance_document
+from themis_opt.formats.schedule_file import schedule_document
 
+FORMAT = "themis-opt/comparison/2"
+_LINE = 120
+_TOLD_ABOVE = ("format", "instance", "stages")
 _PACKAGES = ("numpy", "numba", "networkx", "ortools", "pulp", "highspy")
 
 
 def comparison_text(runs: Sequence[Run], options: Mapping[str, Any], seed: int) -> str:
     """Return the text of a comparison file."""
     document = {
-        "format": "themis-opt/comparison/1",
+        "format": FORMAT,
         "options": dict(options),
         "seed": seed,
         "versions": _versions(),
         "machine": _machine(),
         "runs": [_run(run) for run in runs],
     }
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return "\n".join(_lines(document)) + "\n"
 
 
 def dimension_figures(row: Row) -> list[dict[str, Any]]:
@@ -46,6 +52,7 @@ def dimension_figures(row: Row) -> list[dict[str, Any]]:
 def _run(run: Run) -> dict[str, Any]:
     instance = run.instance
     return {
+        "instance": instance_document(instance),
         "network": instance.network.name,
         "collective": str(instance.collective),
         "size_bytes": instance.size_bytes,
@@ -76,11 +83,44 @@ def _result(row: Row) -> dict[str, Any]:
         "busbw_Bps": metrics.busbw_Bps(instance, row.makespan_ps),
         "speedup": _finite(row.speedup),
         "gap": _finite(row.gap),
-        **({"bound_any_ps": row.bound_any.value_ps, "gap_any": row.gap_any} if row.bound_any is not None else {}),
+        **({} if row.bound_any is None else _bound_any(row, row.bound_any)),
         "wall_s": round(row.wall_s, 6),
         "per_dimension": dimension_figures(row),
         **({"note": row.note} if row.note else {}),
+        "schedule": {key: value for key, value in schedule_document(schedule).items() if key not in _TOLD_ABOVE},
     }
+
+
+def _bound_any(row: Row, bound: Bound) -> dict[str, Any]:
+    """Return what is known of every number of chunks allowed."""
+    counts = [bound.scope.min_chunks, bound.scope.max_chunks]
+    return {
+        "bound_any_ps": bound.value_ps,
+        "bound_any_kind": str(bound.kind),
+        "bound_any_chunks": counts,
+        "gap_any": row.gap_any,
+    }
+
+
+def _lines(value: Any, indent: str = "") -> list[str]:
+    """Return the lines of a JSON text: what fits stands on one, everything else an entry a line."""
+    text = json.dumps(value, ensure_ascii=False)
+    if len(text) + len(indent) <= _LINE or not isinstance(value, dict | list):
+        return [text]
+    inner = indent + " "
+    if isinstance(value, dict):
+        opening, closing = "{", "}"
+        entries = [(f"{json.dumps(key, ensure_ascii=False)}: ", entry) for key, entry in value.items()]
+    else:
+        opening, closing = "[", "]"
+        entries = [("", entry) for entry in value]
+    lines = [opening]
+    for key, entry in entries:
+        first, *rest = _lines(entry, inner)
+        lines += [inner + key + first, *rest]
+        lines[-1] += ","
+    lines[-1] = lines[-1][:-1]
+    return [*lines, indent + closing]
 
 
 def _finite(value: float) -> float | None:

@@ -23,6 +23,8 @@ def kind_of(data: Mapping[str, Any]) -> str:
     value = data.get("format")
     if value is None:
         raise InputError(f"format: is missing; the file must say what it is, one of: {', '.join(known)}")
+    if isinstance(value, str) and value.startswith("themis-opt/comparison/"):
+        raise InputError("format: this is a comparison; 'themis-opt report' and 'themis-opt plot' show it")
     if not isinstance(value, str) or value not in known:
         raise InputError(
             f"format: {show(value)} is not allowed; one of: {', '.join(known)}{did_you_mean(value, known)}"
