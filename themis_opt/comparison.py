@@ -211,7 +211,7 @@ def _run(
     rows = []
     for name in schedulers:
         started = time.perf_counter()
-        made = _themis_best(instance) if name == THEMIS_BEST else make_schedule(instance, name, seed=params.seed)
+        made = themis_best(instance) if name == THEMIS_BEST else make_schedule(instance, name, seed=params.seed)
         wall_s = time.perf_counter() - started
         rows.append(Row(name, _with_bound(instance, made, bounds), reference_ps, wall_s))
     for name, own in own_schedules.items():
@@ -240,7 +240,7 @@ def _claim_note(own: Schedule, judged: Schedule) -> str:
     )
 
 
-def _themis_best(instance: Instance) -> Schedule:
+def themis_best(instance: Instance) -> Schedule:
     """Return the shortest schedule of Themis, fifo or scf, over 1, 2, 4 … 512 equal chunks."""
     counts = [2**power for power in range(10) if 2**power <= instance.size_bytes]
     made = [

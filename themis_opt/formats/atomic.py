@@ -35,10 +35,26 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     if not name:
         raise InputError(_EMPTY)
     try:
-        _write(os.path.realpath(name), text)
+        _write(os.path.realpath(name), text.encode("utf-8"))
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"{name}: cannot be written: {reason}") from None
+        raise _cannot_write(name, error) from None
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write `data` to the file `path` as `write_text` does it; there is no standard output for bytes.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written; the old file, if any, is untouched and no temporary file is left.
+    """
+    name = os.fspath(path)
+    if not name:
+        raise InputError(_EMPTY)
+    try:
+        _write(os.path.realpath(name), data)
+    except (OSError, ValueError) as error:
+        raise _cannot_write(name, error) from None
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -87,8 +103,12 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str] = ()) -> 
         taken.add(place)
 
 
-def _write(target: str, text: str) -> None:
-    data = text.encode("utf-8")
+def _cannot_write(name: str, error: Exception) -> InputError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return InputError(f"{name}: cannot be written: {reason}")
+
+
+def _write(target: str, data: bytes) -> None:
     with contextlib.suppress(FileNotFoundError):
         mode = os.stat(target).st_mode
         if not stat.S_ISREG(mode):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from themis_opt.bound import Sizing
@@ -102,10 +104,24 @@ class ScheduleFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     themis_opt_version: str | None = None
 
 
+class StudyFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A study file, ``themis-opt/study/1``; what `base` and `axes` may hold stands in docs/studies.md."""
+
+    format: str
+    name: str = ""
+    note: str = ""
+    base: dict[str, Any]
+    axes: dict[str, Any]
+    zip: list[list[str]] = []
+    constraints: list[str] = []
+    metrics: list[str] = []
+
+
 FORMATS: dict[str, type[msgspec.Struct]] = {
     "network": NetworkFile,
     "instance": InstanceFile,
     "schedule": ScheduleFile,
+    "study": StudyFile,
 }
 """The kinds of file; the format line of kind K is ``themis-opt/K/1``."""
 

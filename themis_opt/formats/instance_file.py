@@ -69,8 +69,8 @@ def instance_from_data(
         kind = kind_of(data)
         if kind == "network":
             return Instance(network_from_document(decode(data, NetworkFile)))
-        if kind == "schedule":
-            raise InputError("format: this is a schedule file; an instance or network file is expected here")
+        if kind != "instance":
+            raise InputError(f"format: this is a {kind} file; an instance or network file is expected here")
         return instance_from_document(decode(data, InstanceFile), Path(path).parent, on_import)
     except InputError as error:
         raise error.at(os.fspath(path)) from None

@@ -60,6 +60,8 @@ def _check(data: object, expected: inspect.Type, path: str) -> None:
             _fail(path, f"has {len(items)} values; a list of {len(expected.item_types)} values is expected here")
         for index, (item, item_type) in enumerate(zip(items, expected.item_types, strict=True)):
             _check(item, item_type, f"{path}[{index}]")
+    elif isinstance(expected, inspect.DictType):
+        _expect(data, dict, path, "a mapping of keys to values")
     elif isinstance(expected, inspect.EnumType):
         words = [member.value for member in expected.cls]
         if data not in words or not isinstance(data, str):

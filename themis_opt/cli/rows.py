@@ -1,0 +1,39 @@
+"""``themis-opt rows``: a study's table, as CSV or Parquet."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from themis_opt.errors import InputError
+
+
+@click.command("rows")
+@click.argument("path", metavar="FILE.db")
+@click.option("--to", "kind", type=click.Choice(["csv", "parquet"]), help="[default: by the file's ending, else csv]")
+@click.option("-o", "--output", metavar="FILE|-", default="-", show_default=True, help="Where to write it.")
+@click.option("--where", multiple=True, metavar="CONDITION", help="Such as 'size = 100 MB' or 'gap > 5%'; repeatable.")
+def command(path: str, kind: str | None, output: str, where: tuple[str, ...]) -> None:
+    """Print a study's table: a column for every axis and metric, then status, seconds and the reason of a failure.
+
+    Rows stand in the study's order. It may be read while the study runs: what is not there yet has status 'missing'.
+    A solver's row with status 'time-limit' was cut off by its clock: another run may find another schedule.
+    """
+    from themis_opt.formats.atomic import check_outputs, write_bytes, write_text
+    from themis_opt.studies.csv_text import table_csv
+    from themis_opt.studies.parquet import table_parquet
+    from themis_opt.studies.reading_table import MISSING, read_table
+
+    chosen = kind or ("parquet" if output.endswith(".parquet") else "csv")
+    if chosen == "parquet" and output == "-":
+        raise InputError("--to parquet: is binary; name a file with -o")
+    check_outputs((output,), (path,))
+    table = read_table(path, where)
+    if chosen == "parquet":
+        write_bytes(output, table_parquet(table))
+    else:
+        write_text(output, table_csv(table))
+    num_missing = sum(row.status == MISSING for row in table.rows)
+    if num_missing:
+        print(f"{path}: {num_missing} of {len(table.rows)} rows are still missing", file=sys.stderr)

@@ -1,0 +1,200 @@
+"""The engine of many machines: a dask cluster, or one that is started here (extra ``dask``)."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import Counter
+from collections.abc import Collection, Iterator
+from types import TracebackType
+from typing import Any
+
+from themis_opt.errors import InputError, SolverError
+from themis_opt.studies.engine import MAX_ATTEMPTS, Batch
+from themis_opt.studies.evaluating import Evaluator, Finding, failure
+
+CONNECT_S = 15.0
+"""How long the cluster's scheduler may take to answer."""
+
+AHEAD = 2
+"""Batches a cluster is given for each of its threads: one to work on and one to find there."""
+
+_TIMEOUT_S = 120.0
+"""How long a cluster may be without any worker before the study gives up."""
+
+
+class DaskEngine:
+    """Runs tasks on a dask cluster, whose workers have this version of themis-opt installed.
+
+    Parameters
+    ----------
+    wanted
+        The metrics that are measured.
+    address
+        The cluster's scheduler, such as ``tcp://host:8786``; ``None`` starts a cluster on this machine.
+    num_workers
+        How many processes that one has.
+
+    Raises
+    ------
+    InputError
+        When dask is not installed.
+    """
+
+    def __init__(self, wanted: Collection[str], address: str | None = None, num_workers: int = 2) -> None:
+        require_dask()
+        self._wanted = tuple(wanted)
+        self._address = address
+        self._num_workers = num_workers
+        self._stack = contextlib.ExitStack()
+        self._client: Any = None
+
+    def __enter__(self) -> DaskEngine:
+        import distributed
+
+        cluster: Any = distributed.LocalCluster
+        try:
+            with self._stack:
+                target: Any = self._address
+                if target is None:
+                    target = self._stack.enter_context(
+                        cluster(
+                            n_workers=self._num_workers,
+                            threads_per_worker=1,
+                            dashboard_address=None,
+                            host="127.0.0.1",
+                        )
+                    )
+                self._client = self._stack.enter_context(_client(distributed.Client, target))
+                self._require_same_version()
+                self._stack = self._stack.pop_all()
+        except (OSError, TimeoutError, ValueError) as error:
+            raise InputError(f"--scheduler: no dask scheduler answers at {self._address}: {error}") from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def run(self, batches: Iterator[Batch]) -> Iterator[Finding]:
+        """Yield a finding for every task.
+
+        Dask itself runs what a dead worker was at again, elsewhere; a batch that has cost several workers is taken
+        apart, and a task that then costs several more has failed.
+        """
+        import distributed
+
+        as_completed: Any = distributed.as_completed
+        attempts: Counter[str] = Counter()
+        running: Any = as_completed(loop=self._client.loop)
+        batch_of: dict[str, Batch] = {}
+        for _ in range(self._num_places()):
+            self._submit_next(batches, running, batch_of)
+        for future in running:
+            batch = batch_of.pop(future.key)
+            if future.status == "finished":
+                yield from future.result()
+            else:
+                yield from self._again(batch, future.exception(), running, batch_of, attempts)
+            future.release()
+            self._submit_next(batches, running, batch_of)
+
+    def _submit_next(self, batches: Iterator[Batch], running: Any, batch_of: dict[str, Batch]) -> None:
+        batch = next(batches, None)
+        if batch is not None:
+            self._submit(batch, running, batch_of)
+
+    def _submit(self, batch: Batch, running: Any, batch_of: dict[str, Batch]) -> None:
+        future = self._client.submit(evaluate_batch, batch, self._wanted, pure=False, retries=MAX_ATTEMPTS - 1)
+        batch_of[future.key] = batch
+        running.add(future)
+
+    def _again(
+        self,
+        batch: Batch,
+        error: BaseException,
+        running: Any,
+        batch_of: dict[str, Batch],
+        attempts: Counter[str],
+    ) -> Iterator[Finding]:
+        if len(batch) == 1:
+            (task,) = batch
+            attempts[task.key] += 1
+            if attempts[task.key] > 1 or not _is_of_worker(error):
+                yield failure(task.key, f"{type(error).__name__}: {error}", 0.0)
+                return
+        for task in batch:
+            self._submit((task,), running, batch_of)
+
+    def _num_places(self) -> int:
+        """Return how many batches the cluster is given at a time."""
+        self._client.wait_for_workers(1, timeout=_TIMEOUT_S)
+        return int(AHEAD * max(1, sum(self._client.nthreads().values())))
+
+    def _require_same_version(self) -> None:
+        """Raise unless every worker has this version of themis-opt.
+
+        Raises
+        ------
+        InputError
+            Naming a worker that lacks it.
+        """
+        import themis_opt
+
+        self._client.wait_for_workers(1, timeout=_TIMEOUT_S)
+        found = self._client.run(installed_version, on_error="return")
+        for worker, version in found.items():
+            if version != themis_opt.__version__:
+                told = version if isinstance(version, str) else f"none ({version!r})"
+                raise InputError(
+                    f"--scheduler: worker {worker} has themis-opt {told}, and this is {themis_opt.__version__}; "
+                    "install the same version there"
+                )
+
+
+def require_dask() -> None:
+    """Raise unless dask is installed.
+
+    Raises
+    ------
+    InputError
+        Saying what to install.
+    """
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise InputError("--engine dask needs dask: pip install 'themis-opt[dask]'") from None
+
+
+def installed_version() -> str:
+    """Return the version of themis-opt; runs on a worker."""
+    import themis_opt
+
+    return themis_opt.__version__
+
+
+_EVALUATORS: dict[tuple[str, ...], Evaluator] = {}
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def evaluate_batch(batch: Batch, wanted: tuple[str, ...]) -> list[Finding]:
+    """Return the findings of a batch; runs on a worker, which keeps an evaluator for the next one.
+
+    What tasks share is not made for several threads: a worker that has some runs one batch at a time.
+    """
+    with _ONE_AT_A_TIME:
+        if wanted not in _EVALUATORS:
+            _EVALUATORS[wanted] = Evaluator(wanted)
+        return [_EVALUATORS[wanted].evaluate(task) for task in batch]
+
+
+def _client(make: Any, target: Any) -> Any:
+    return make(target, timeout=CONNECT_S, set_as_default=False)
+
+
+def _is_of_worker(error: BaseException) -> bool:
+    """Return whether a worker died, rather than the work having failed."""
+    from distributed.scheduler import KilledWorker
+
+    return isinstance(error, KilledWorker | SolverError)

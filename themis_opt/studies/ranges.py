@@ -1,0 +1,173 @@
+"""The values of an axis: a list, or a range whose steps are equal or grow by a factor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import ceil, log10
+from typing import Any
+
+from themis_opt.choices import did_you_mean
+from themis_opt.errors import InputError
+from themis_opt.formats.strict import show
+from themis_opt.studies.fields import Field, exact_value_text
+
+MAX_VALUES = 100_000
+"""On one axis; a limit that turns a slip of the keyboard into a message."""
+
+_KEYS = ("from", "to", "points", "scale", "step", "factor")
+_DIGITS = 4
+"""Significant digits of the values between the ends of a range with `points`."""
+
+
+def axis_values(field: Field, data: Any) -> tuple[Any, ...]:
+    """Return the values of an axis, in order.
+
+    Parameters
+    ----------
+    field
+        What varies.
+    data
+        A list of values, or a mapping: ``{from, to, points}`` (evenly, or with ``scale: log`` by equal factors),
+        ``{from, to, step}`` or ``{from, to, factor}``. What lies between the ends of ``points`` is rounded to four
+        significant digits, and to whole numbers where only those make sense.
+
+    Raises
+    ------
+    InputError
+        When it is neither, it is empty, or a value is wrong or stands there twice.
+    """
+    if isinstance(data, dict):
+        values = tuple(_range(field, data))
+    elif isinstance(data, list):
+        values = tuple(_read(field, value, index) for index, value in enumerate(data))
+    else:
+        raise InputError(f"{show(data)} is not allowed; expected a list of values or a range such as {_example(field)}")
+    if not values:
+        raise InputError(f"is empty; name at least one value, such as {_example(field)}")
+    _require_distinct(field, values)
+    return values
+
+
+def _read(field: Field, value: Any, index: int) -> Any:
+    try:
+        return field.read(value)
+    except InputError as error:
+        message = str(error)
+        raise InputError(f"[{index}]: {message}") from None
+
+
+def _range(field: Field, data: dict[str, Any]) -> Iterator[Any]:
+    for key in data:
+        if key not in _KEYS:
+            raise InputError(f".{show(key)}: unknown key; a range has {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}")
+    if not field.is_number:
+        raise InputError(f"{show(data)} is not allowed; a range is of numbers, so write a list of values here")
+    first, last = (_end(field, data, key) for key in ("from", "to"))
+    if first > last:
+        raise InputError(f": from {show(data['from'])} is above to {show(data['to'])}; swap them")
+    ways = [key for key in ("points", "step", "factor") if key in data]
+    if len(ways) != 1:
+        raise InputError(f": has {' and '.join(ways) or 'no step'}; a range has one of points, step or factor")
+    if "scale" in data and (ways != ["points"] or data["scale"] not in ("linear", "log")):
+        raise InputError(f".scale: {show(data['scale'])} is not allowed; it is linear or log, and stands beside points")
+    if ways == ["points"]:
+        return _points(field, first, last, data["points"], data.get("scale") == "log")
+    return _steps(field, first, last, ways[0], data[ways[0]])
+
+
+def _end(field: Field, data: dict[str, Any], key: str) -> Fraction:
+    if key not in data:
+        raise InputError(f".{key}: is missing; a range has from and to")
+    try:
+        value = field.read(data[key])
+    except InputError as error:
+        raise InputError(f".{key}: {error}") from None
+    if value is None:
+        raise InputError(f".{key}: null is not the end of a range")
+    return Fraction(value)
+
+
+def _points(field: Field, first: Fraction, last: Fraction, points: Any, is_log: bool) -> Iterator[Any]:
+    if type(points) is not int or not 1 <= points <= MAX_VALUES:
+        raise InputError(f".points: {show(points)} is not allowed; expected a whole number from 1 to {MAX_VALUES}")
+    if points == 1 and first != last:
+        raise InputError(".points: 1 is not allowed where from and to differ; ask for two or more")
+    if is_log and first <= 0:
+        raise InputError(".from: must be above zero on a log scale")
+    seen: Any = None
+    for place in range(points):
+        if place in (0, points - 1):
+            value = first if place == 0 else last
+        else:
+            share = Fraction(place, points - 1)
+            if is_log:
+                exact = Fraction(float(first) * float(last / first) ** float(share))
+            else:
+                exact = first + (last - first) * share
+            value = min(max(_rounded(exact, field.is_whole), first), last)
+        kept = _kept(field, value)
+        if kept != seen:
+            yield kept
+        seen = kept
+
+
+def _steps(field: Field, first: Fraction, last: Fraction, way: str, data: Any) -> Iterator[Any]:
+    try:
+        step = Fraction(field.read(data)) if way == "step" else _factor(data)
+    except InputError as error:
+        raise InputError(f".{way}: {error}") from None
+    if way == "step" and step <= 0:
+        raise InputError(f".step: {show(data)} is not allowed; it must be above zero")
+    if way == "factor" and first <= 0:
+        raise InputError(".from: must be above zero where a factor is")
+    count = (last - first) / step if way == "step" else 0
+    if count >= MAX_VALUES:
+        raise InputError(f".step: makes more than {MAX_VALUES} values; take a larger step")
+    value, seen = first, None
+    while value <= last:
+        kept = _kept(field, value)
+        if kept != seen:
+            yield kept
+        seen = kept
+        value = value + step if way == "step" else value * step
+
+
+def _factor(data: Any) -> Fraction:
+    try:
+        factor = Fraction(data if type(data) is int or (isinstance(data, str) and len(data) < 20) else "")
+    except (ValueError, ZeroDivisionError):
+        raise InputError(f"{show(data)} is not a number such as 2 or 1.5") from None
+    if not Fraction(1001, 1000) <= factor <= 10**9:
+        raise InputError(f"{show(data)} is not allowed; a factor is at least 1.001")
+    return factor
+
+
+def _rounded(value: Fraction, is_whole: bool) -> Fraction:
+    """Return the nearest number with four significant digits, or if it has to be whole, the nearest such one."""
+    exponent = ceil(log10(value)) if value > 0 else 0
+    scale = Fraction(10) ** (exponent - _DIGITS)
+    if is_whole:
+        scale = max(scale, Fraction(1))
+    return round(value / scale) * scale
+
+
+def _kept(field: Field, value: Fraction) -> Any:
+    return round(value) if field.is_whole else value
+
+
+def _require_distinct(field: Field, values: tuple[Any, ...]) -> None:
+    seen: set[str] = set()
+    for value in values:
+        text = repr(value)
+        if text in seen:
+            raise InputError(f": {exact_value_text(field, value)} stands there twice; name every value once")
+        seen.add(text)
+
+
+def _example(field: Field) -> str:
+    values = {"B": ("1 MB", "1 GB"), "B/s": ("50 GB/s", "400 GB/s"), "ps": ("100 ns", "10 us")}
+    if not field.is_number:
+        return "[a, b]"
+    low, high = values.get(field.unit, ("1", "64"))
+    return f"{{from: {low}, to: {high}, points: 4, scale: log}}"

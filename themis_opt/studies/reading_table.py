@@ -1,0 +1,108 @@
+"""Reading a study's table from its file, all rows or those that meet some conditions."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from themis_opt.choices import did_you_mean
+from themis_opt.errors import InputError
+from themis_opt.formats.strict import show
+from themis_opt.studies.comparisons import OPERATORS, split_comparison
+from themis_opt.studies.evaluating import FAILED
+from themis_opt.studies.fields import field_named
+from themis_opt.studies.metrics import metric_named
+from themis_opt.studies.store import PlannedRow, read_rows
+from themis_opt.studies.table import Column, Role, StudyRow, StudyTable
+from themis_opt.units import parse_bandwidth, parse_size, parse_time
+
+MISSING = "missing"
+"""The status of a point that has not been computed."""
+
+_PARSERS: dict[str, Callable[[str], Fraction | int]] = {"B": parse_size, "B/s": parse_bandwidth, "ps": parse_time}
+
+
+def read_table(path: str | os.PathLike[str], where: Sequence[str] = ()) -> StudyTable:
+    """Return the table in a study's file; it may be read while a sweep writes to it.
+
+    Parameters
+    ----------
+    path
+        The file that ``themis-opt sweep`` wrote.
+    where
+        Conditions such as ``size = 100 MB``, ``gap > 0.05`` or ``status = failed`` that every row has to meet.
+
+    Raises
+    ------
+    InputError
+        When there is no such file, it is no study's, or a condition makes no sense there.
+    """
+    meta, planned = read_rows(path)
+    axes = [_axis_column(name) for name in json.loads(meta["axes"])]
+    metrics = [_metric_column(name) for name in json.loads(meta["metrics"])]
+    rows = [_row(axes, metrics, row) for row in planned]
+    columns = (*axes, *metrics)
+    for condition in where:
+        left, operator, right = split_comparison(condition, "'size = 100 MB' or 'gap > 0.05'")
+        rows = _chosen(columns, rows, left, operator, right)
+    return StudyTable(meta["name"], meta["text"], columns, tuple(rows), meta["version"])
+
+
+def _axis_column(name: str) -> Column:
+    field = field_named(name)
+    return Column(field.column_name, name, field.unit, Role.AXIS, field.is_number)
+
+
+def _metric_column(name: str) -> Column:
+    metric = metric_named(name)
+    return Column(name, name, metric.unit, Role.METRIC, metric.is_number)
+
+
+def _row(axes: Sequence[Column], metrics: Sequence[Column], planned: PlannedRow) -> StudyRow:
+    values = {column.name: value for column, value in zip(axes, planned.axis_values, strict=True)}
+    finding = planned.finding
+    figures = {} if finding is None else finding.figures
+    values |= {column.name: figures.get(column.name) for column in metrics}
+    if planned.reason:
+        return StudyRow(values, FAILED, 0.0, planned.reason)  # type: ignore[arg-type]
+    if finding is None:
+        return StudyRow(values, MISSING, None)  # type: ignore[arg-type]
+    return StudyRow(values, finding.status, finding.seconds, finding.reason)  # type: ignore[arg-type]
+
+
+def _chosen(columns: Sequence[Column], rows: list[StudyRow], left: str, operator: str, right: str) -> list[StudyRow]:
+    compare = OPERATORS[operator]
+    if left == "status":
+        return [row for row in rows if compare(row.status, right)]
+    found = next((column for column in columns if left in (column.name, column.field)), None)
+    if found is None:
+        known = [*(column.field for column in columns), "status"]
+        raise InputError(f"--where: no column {show(left)}; there are: {', '.join(known)}{did_you_mean(left, known)}")
+    if not found.is_number:
+        if operator not in ("=", "==", "!="):
+            raise InputError(f"--where: {found.field} is a text; compare it with = or !=")
+        return [row for row in rows if compare(str(row.values[found.name]), right)]
+    wanted = _wanted(found, right)
+    values = ((row, row.values[found.name]) for row in rows)
+    return [
+        row
+        for row, value in values
+        if isinstance(value, int | float) and compare(value if isinstance(value, int) else Fraction(value), wanted)
+    ]
+
+
+def _wanted(column: Column, text: str) -> Fraction:
+    """Return the number a row's value is compared with; a plain one is in the column's unit."""
+    try:
+        return Fraction(text.removesuffix("%") if len(text) < 40 else "") / (100 if text.endswith("%") else 1)
+    except (ValueError, ZeroDivisionError):
+        pass
+    parser = _PARSERS.get(column.unit)
+    if parser is None:
+        raise InputError(f"--where: {show(text)} is not a number; {column.field} has no unit")
+    try:
+        return Fraction(parser(text))
+    except InputError as error:
+        raise error.at("--where") from None
