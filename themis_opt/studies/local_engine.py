@@ -106,16 +106,18 @@ class LocalEngine:
             elif message == "ready":
                 worker.is_ready = True
                 self._give(worker, again, batches)
-            elif message > self._memory_bytes // 2 and not self._is_exhausted:  # the bytes it has come to use
-                self._workers[self._workers.index(worker)] = self._start()
-                worker.kill()
-            else:
-                self._give(worker, again, batches)
+            else:  # it has done its batch, and says how many bytes it has come to use
+                worker.is_busy = False
+                if message > self._memory_bytes // 2 and not self._is_exhausted:
+                    self._workers[self._workers.index(worker)] = self._start()
+                    worker.kill()
+                else:
+                    self._give(worker, again, batches)
 
     def _is_at_work(self) -> bool:
         """Return whether a process has something left to do, or will be given something once it has started."""
         is_starting = any(not worker.is_ready for worker in self._workers)
-        return (is_starting and not self._is_exhausted) or any(worker.left for worker in self._workers)
+        return (is_starting and not self._is_exhausted) or any(worker.is_busy for worker in self._workers)
 
     def _give(self, worker: _Worker, again: deque[Batch], batches: Iterator[Batch]) -> None:
         batch = again.popleft() if again else next(batches, None)
@@ -161,6 +163,7 @@ class _Worker:
         self, memory_bytes: int, wanted: tuple[str, ...], messages: queue.SimpleQueue[tuple[_Worker, Any]]
     ) -> None:
         self.is_ready = False
+        self.is_busy = False
         self.left: deque[Task] = deque()
         self._errors: list[bytes] = []
         # A session of its own, so that Ctrl-C reaches the parent alone, which then decides.
@@ -178,6 +181,7 @@ class _Worker:
 
     def give(self, batch: Batch) -> None:
         """Give it a batch."""
+        self.is_busy = True
         self.left.extend(batch)
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):  # it has died: its last message says so

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from themis_opt.errors import SolverError
 from themis_opt.studies.engine import Batch, Engine
 from themis_opt.studies.evaluating import Finding, lacks
 from themis_opt.studies.metrics import Metric
@@ -101,6 +102,8 @@ def run_study(
     ------
     InputError
         When the study makes no point or the file cannot be used; nothing has run then, unless a disk became full.
+    SolverError
+        When processes do not start, or the engine has lost points, which is a defect of it.
     """
     points = plan(study) if points is None else points
     wanted = tuple(metric.name for metric in study.metrics)
@@ -115,7 +118,10 @@ def run_study(
         if missing:
             with make_engine(wanted) as engine:
                 _run(engine, batches_of(points, missing, MAX_BATCH), store, tally, on_progress)
-        return tally.progress()
+        end = tally.progress()
+    if end.num_left:
+        raise SolverError(f"{end.num_left} points came back from no process; run the study again")
+    return end
 
 
 def _run(

@@ -18,13 +18,15 @@ from typing import Any, BinaryIO
 
 from themis_opt.memory import collect_garbage_rarely
 
+MAPPED_BYTES = 4 * 2**30
+"""Of address space for libraries and threads, which is no memory."""
+
 
 def main(memory_bytes: int, wanted: list[str]) -> None:
     """Prepare, say so, then evaluate batches until stdin closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
-    if memory_bytes:
-        with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    _limit(resource.RLIMIT_DATA, memory_bytes)
+    _limit(resource.RLIMIT_AS, memory_bytes + MAPPED_BYTES)  # where the system does not count data alone
     answers = _private_stdout()
     collect_garbage_rarely()
     from themis_opt.studies.evaluating import Evaluator
@@ -39,6 +41,14 @@ def main(memory_bytes: int, wanted: list[str]) -> None:
             for task in batches.get():
                 _send(answers, evaluator.evaluate(task))
             _send(answers, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+
+
+def _limit(kind: int, size_bytes: int) -> None:
+    """Let memory beyond this many bytes be refused, unless less is allowed already."""
+    allowed = resource.getrlimit(kind)[1]
+    if allowed in (resource.RLIM_INFINITY, -1) or size_bytes < allowed:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (size_bytes, allowed))
 
 
 def _warm_up() -> None:

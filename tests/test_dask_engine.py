@@ -1,0 +1,142 @@
+"""The dask engine: the same study, the same rows, on a cluster of real processes, one of which is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from study_plugin import write_study_plugin
+from study_runs import finish, num_results, rows_of, sweep, wait_for_results
+
+from themis_opt.studies.reading_table import read_table
+
+STUDY = """\
+format: themis-opt/study/1
+base: {network: 2d-sw-sw}
+axes:
+  size: {from: 1 MB, to: 1 GB, points: 25, scale: log}
+  chunks: {from: 1, to: 20, step: 1}
+  scheduler: [baseline, themis-fifo, themis-scf, bound]
+metrics: [makespan_ps, bound_ps, gap]
+"""
+
+
+class Cluster:
+    """A dask scheduler and workers without a nanny: one that is killed stays dead."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = folder / "scheduler.json"
+        self._scheduler = self._start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        deadline = time.monotonic() + 60
+        while not self.address:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        self.workers = [self.add_worker(), self.add_worker()]
+
+    @property
+    def address(self) -> str:
+        with contextlib.suppress(OSError, ValueError):
+            return str(json.loads(self._file.read_text())["address"])
+        return ""
+
+    def add_worker(self) -> subprocess.Popen[bytes]:
+        return self._start("dask_worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard")
+
+    def stop(self) -> None:
+        for process in (*self.workers, self._scheduler):
+            process.kill()
+            process.wait()
+
+    def _start(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{module}", "--scheduler-file", str(self._file), *arguments],
+            cwd=self._folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    write_study_plugin(folder)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")])))
+    monkeypatch.setenv("STUDY_MARKS", str(folder))
+    started = Cluster(folder)
+    yield started
+    started.stop()
+
+
+@pytest.mark.slow
+def test_two_thousand_points_with_a_worker_killed_midway_are_the_same_rows(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(STUDY)
+    assert finish(sweep(tmp_path, "s.yaml", "-o", "local.db"))[0] == 0
+    process = sweep(tmp_path, "s.yaml", "-o", "dask.db", "--engine", "dask", "--scheduler", cluster.address)
+    wait_for_results(tmp_path / "dask.db", 300, process)
+    assert 300 <= num_results(tmp_path / "dask.db") < 2000
+    cluster.workers[0].send_signal(signal.SIGKILL)
+    code, errors = finish(process)
+    assert code == 0, errors
+    rows = rows_of(tmp_path / "dask.db")
+    assert len(rows) == 2000
+    assert rows == rows_of(tmp_path / "local.db")
+
+
+@pytest.mark.slow
+def test_a_task_that_kills_every_worker_fails_alone(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(
+        "format: themis-opt/study/1\nbase: {network: 2d-sw-sw, size: 1 MB}\n"
+        "axes: {chunks: [2, 8], scheduler: [baseline, deadly]}\nmetrics: [makespan_ps]\n"
+    )
+    process = sweep(tmp_path, "s.yaml", "-o", "s.db", "--engine", "dask", "--scheduler", cluster.address)
+    while process.poll() is None:  # somebody keeps an eye on the cluster
+        for number, worker in enumerate(cluster.workers):
+            if worker.poll() is not None:
+                cluster.workers[number] = cluster.add_worker()
+        time.sleep(0.1)
+    code, errors = finish(process)
+    assert (code, "4 points, 4 done now" in errors, "1 failed" in errors) == (3, True, True), errors
+    (failed,) = [row for row in read_table(tmp_path / "s.db").rows if row.status == "failed"]
+    assert (failed.values["chunks"], failed.values["scheduler"]) == (8, "deadly")
+    assert "KilledWorker" in failed.reason
+
+
+@pytest.mark.slow
+def test_a_cluster_is_started_here_when_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(STUDY.replace("points: 25", "points: 2"))
+    code, errors = finish(sweep(tmp_path, "s.yaml", "-o", "s.db", "--engine", "dask", "--processes", "2"))
+    assert (code, "160 points, 160 done now" in errors) == (0, True), errors
+    assert finish(sweep(tmp_path, "s.yaml", "-o", "local.db"))[0] == 0
+    assert rows_of(tmp_path / "s.db") == rows_of(tmp_path / "local.db")
+
+
+@pytest.mark.slow
+def test_a_cluster_that_does_not_answer(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(STUDY)
+    code, errors = finish(
+        sweep(tmp_path, "s.yaml", "-o", "s.db", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:9")
+    )
+    assert code == 2
+    assert "error: --scheduler: no dask scheduler answers at tcp://127.0.0.1:9" in errors
+    assert "Traceback" not in errors
+
+
+def test_without_the_extra_one_line_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(STUDY)
+    hidden = tmp_path / "hidden" / "distributed"
+    hidden.mkdir(parents=True)
+    (hidden / "__init__.py").write_text("raise ImportError('not installed')\n")
+    path = os.pathsep.join(filter(None, [str(hidden.parent), os.environ.get("PYTHONPATH")]))
+    code, errors = finish(sweep(tmp_path, "s.yaml", "-o", "s.db", "--engine", "dask", environment={"PYTHONPATH": path}))
+    assert (code, errors) == (2, "error: --engine dask needs dask: pip install 'themis-opt[dask]'\n")
+    assert not (tmp_path / "s.db").exists()
