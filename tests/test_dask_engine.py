@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,11 +19,12 @@ from study_runs import finish, num_results, rows_of, sweep, wait_for_results
 
 from themis_opt.studies.reading_table import read_table
 
-STUDY = """\
+STUDY = Path(__file__).parents[1] / "benchmarks" / "studies" / "two_thousand.yaml"
+SMALL = """\
 format: themis-opt/study/1
 base: {network: 2d-sw-sw}
 axes:
-  size: {from: 1 MB, to: 1 GB, points: 25, scale: log}
+  size: [1 MB, 1 GB]
   chunks: {from: 1, to: 20, step: 1}
   scheduler: [baseline, themis-fifo, themis-scf, bound]
 metrics: [makespan_ps, bound_ps, gap]
@@ -79,7 +81,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster
 
 @pytest.mark.slow
 def test_two_thousand_points_with_a_worker_killed_midway_are_the_same_rows(cluster: Cluster, tmp_path: Path) -> None:
-    (tmp_path / "s.yaml").write_text(STUDY)
+    shutil.copy(STUDY, tmp_path / "s.yaml")
     assert finish(sweep(tmp_path, "s.yaml", "-o", "local.db"))[0] == 0
     process = sweep(tmp_path, "s.yaml", "-o", "dask.db", "--engine", "dask", "--scheduler", cluster.address)
     wait_for_results(tmp_path / "dask.db", 300, process)
@@ -113,7 +115,7 @@ def test_a_task_that_kills_every_worker_fails_alone(cluster: Cluster, tmp_path: 
 
 @pytest.mark.slow
 def test_a_cluster_is_started_here_when_none_is_named(tmp_path: Path) -> None:
-    (tmp_path / "s.yaml").write_text(STUDY.replace("points: 25", "points: 2"))
+    (tmp_path / "s.yaml").write_text(SMALL)
     code, errors = finish(sweep(tmp_path, "s.yaml", "-o", "s.db", "--engine", "dask", "--processes", "2"))
     assert (code, "160 points, 160 done now" in errors) == (0, True), errors
     assert finish(sweep(tmp_path, "s.yaml", "-o", "local.db"))[0] == 0
@@ -122,7 +124,7 @@ def test_a_cluster_is_started_here_when_none_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_cluster_that_does_not_answer(tmp_path: Path) -> None:
-    (tmp_path / "s.yaml").write_text(STUDY)
+    (tmp_path / "s.yaml").write_text(SMALL)
     code, errors = finish(
         sweep(tmp_path, "s.yaml", "-o", "s.db", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:9")
     )
@@ -132,7 +134,7 @@ def test_a_cluster_that_does_not_answer(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_one_line_says_what_to_install(tmp_path: Path) -> None:
-    (tmp_path / "s.yaml").write_text(STUDY)
+    (tmp_path / "s.yaml").write_text(SMALL)
     hidden = tmp_path / "hidden" / "distributed"
     hidden.mkdir(parents=True)
     (hidden / "__init__.py").write_text("raise ImportError('not installed')\n")
