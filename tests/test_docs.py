@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from themis_opt.formats.documents import InstanceFile, NetworkFile
+from themis_opt.formats.documents import InstanceFile, NetworkFile, StudyFile
 from themis_opt.formats.instance_file import instance_from_data
 from themis_opt.formats.strict import decode
+from themis_opt.formats.strict_yaml import parse_yaml
+from themis_opt.studies.planning import plan
+from themis_opt.studies.reading import study_from_document
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -33,6 +36,9 @@ def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.Mon
 def test_file_examples_are_valid(page: Path) -> None:
     for block in blocks(page, "yaml"):
         data = yaml.safe_load(block)
+        if "study/1" in data["format"]:
+            assert plan(study_from_document(decode(parse_yaml(block), StudyFile), block, ROOT, "example"))
+            continue
         kind = NetworkFile if "network/1" in data["format"] else InstanceFile
         decode(data, kind)
         instance_from_data(data, "example.yaml")

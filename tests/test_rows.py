@@ -11,7 +11,7 @@ from test_study_file import study_of
 
 from themis_opt.errors import InputError
 from themis_opt.studies.csv_text import table_csv
-from themis_opt.studies.evaluating import Finding
+from themis_opt.studies.finding import Finding
 from themis_opt.studies.parquet import table_parquet
 from themis_opt.studies.planning import plan
 from themis_opt.studies.reading_table import read_table

@@ -43,6 +43,12 @@ def test_a_dimension_is_changed_as_a_whole(tmp_path: Path) -> None:
     assert dimensions[0].algorithm is Algorithm.RING  # another topology runs its own
 
 
+def test_a_latency_is_every_dimensions_unless_one_has_its_own(tmp_path: Path) -> None:
+    found = instances(tmp_path, "axes: {latency: [0 ns, 5 us], 'dimensions[1].latency': [7 ns]}\n")
+    latencies = [[int(dimension.latency_ps) for dimension in instance.network.dimensions] for instance in found]
+    assert latencies == [[0, 7000, 0], [5_000_000, 7000, 5_000_000]]
+
+
 def test_a_constraint_on_the_sum_scales_what_does_not_vary(tmp_path: Path) -> None:
     found = instances(
         tmp_path,

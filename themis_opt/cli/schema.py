@@ -8,7 +8,7 @@ import click
 
 
 @click.command("schema")
-@click.argument("kind", type=click.Choice(["network", "instance", "schedule"]))
+@click.argument("kind", type=click.Choice(["network", "instance", "schedule", "study"]))
 @click.option("-o", "--output", metavar="FILE|-", default="-", help="Where to write it.")
 def command(kind: str, output: str) -> None:
     """Print the JSON Schema of a file format (draft 2020-12)."""

@@ -11,7 +11,8 @@ from typing import Any
 
 from themis_opt.errors import InputError, SolverError
 from themis_opt.studies.engine import MAX_ATTEMPTS, Batch
-from themis_opt.studies.evaluating import Evaluator, Finding, failure
+from themis_opt.studies.evaluating import Evaluator
+from themis_opt.studies.finding import Finding, failure
 
 CONNECT_S = 15.0
 """How long the cluster's scheduler may take to answer."""

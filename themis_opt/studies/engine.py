@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Protocol
 
-from themis_opt.studies.evaluating import Finding
+from themis_opt.studies.finding import Finding
 from themis_opt.studies.tasks import Task
 
 Batch = tuple[Task, ...]

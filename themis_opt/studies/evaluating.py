@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
 
@@ -22,44 +21,10 @@ from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.run import Outcome, run_solver
 from themis_opt.studies.choice import Method
+from themis_opt.studies.finding import TIME_LIMIT, Finding, failure
 from themis_opt.studies.metrics import METRICS
 from themis_opt.studies.table import Value
 from themis_opt.studies.tasks import Task
-
-FAILED = "failed"
-TIME_LIMIT = "time-limit"
-"""The status of a solver's row that another run might not find again."""
-_MAX_REASON = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What came of a task.
-
-    Attributes
-    ----------
-    key
-        The task's key.
-    status
-        As in `StudyRow`.
-    figures
-        Metrics by name; empty when it failed.
-    seconds
-        How long it took.
-    reason
-        Why it failed, or nothing.
-    """
-
-    key: str
-    status: str
-    figures: dict[str, Value]
-    seconds: float
-    reason: str = ""
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether there is nothing but a reason."""
-        return self.status == FAILED
 
 
 class Evaluator:
@@ -198,13 +163,3 @@ def _quick_bound(instance: Instance) -> Bound:
 @lru_cache(maxsize=64)
 def _baseline_ps(instance: Instance) -> int:
     return baseline_makespan_ps(instance)
-
-
-def failure(key: str, reason: str, seconds: float) -> Finding:
-    """Return what came of a task that failed."""
-    return Finding(key, FAILED, {}, seconds, reason.partition("\n")[0][:_MAX_REASON])
-
-
-def lacks(finding: Finding, wanted: Collection[str]) -> bool:
-    """Return whether a result of an earlier run has not measured what is wanted now."""
-    return not finding.has_failed and any(name not in METRICS and name not in finding.figures for name in wanted)

@@ -216,6 +216,7 @@ _FIELDS = {
         Field("occupancy", "", False, False, _word(Occupancy, "occupancy")),
         Field("chunk_overhead", "ps", True, True, _overhead),
         Field("dimensions", "", False, False, _subset),
+        Field("latency", "ps", True, False, _quantity(parse_time)),
         Field("total_bandwidth", "B/s", True, False, _positive(parse_bandwidth)),
         Field("bandwidth_split", "", False, False, _split),
         Field("bandwidth_taper", "", True, False, _number),

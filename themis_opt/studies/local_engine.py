@@ -17,7 +17,7 @@ from typing import Any
 
 from themis_opt.errors import SolverError
 from themis_opt.studies.engine import MAX_ATTEMPTS, Batch
-from themis_opt.studies.evaluating import Finding, failure
+from themis_opt.studies.finding import Finding, failure
 from themis_opt.studies.tasks import Task
 
 START_LIMIT_S = 180.0

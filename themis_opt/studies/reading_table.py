@@ -11,8 +11,8 @@ from themis_opt.choices import did_you_mean
 from themis_opt.errors import InputError
 from themis_opt.formats.strict import show
 from themis_opt.studies.comparisons import OPERATORS, split_comparison
-from themis_opt.studies.evaluating import FAILED
 from themis_opt.studies.fields import field_named
+from themis_opt.studies.finding import FAILED
 from themis_opt.studies.metrics import metric_named
 from themis_opt.studies.store import PlannedRow, read_rows
 from themis_opt.studies.table import Column, Role, StudyRow, StudyTable

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from themis_opt.errors import SolverError
 from themis_opt.studies.engine import Batch, Engine
-from themis_opt.studies.evaluating import Finding, lacks
+from themis_opt.studies.finding import Finding, lacks
 from themis_opt.studies.metrics import Metric
 from themis_opt.studies.planning import Point, batches_of, plan
 from themis_opt.studies.store import StudyStore

@@ -57,6 +57,8 @@ def make_instance(
         When a value is out of range there.
     """
     dimensions = list(values["network"].dimensions)
+    if "latency" in values:
+        dimensions = [replace(dimension, latency_ps=values["latency"]) for dimension in dimensions]
     for index, changes in _changes(values).items():
         if index >= len(dimensions):
             name = f"dimensions[{index}].{next(iter(changes))}"

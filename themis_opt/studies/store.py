@@ -16,14 +16,17 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import themis_opt
 from themis_opt.errors import InputError
 from themis_opt.formats.atomic import check_writable
-from themis_opt.studies.evaluating import Finding
-from themis_opt.studies.planning import Point
-from themis_opt.studies.study import Study
+from themis_opt.studies.finding import Finding
+
+if TYPE_CHECKING:
+    from themis_opt.studies.planning import Point
+    from themis_opt.studies.study import Study
 
 APPLICATION_ID = 0x7468656D
 """Stands in the header of the file (``them``), so that no other database is taken for a study's."""
