@@ -226,7 +226,7 @@ def test_solvers_rows_are_marked_unless_anybody_finds_them_again(tmp_path: Path)
     rows = rows_of(tmp_path / "s.db")
     assert [(values["scheduler"], status) for values, status in rows] == [
         ("proof", "optimal"),
-        ("clock", "time-limit"),
+        ("clock", "not-repeatable"),
         ("counted", "feasible"),
     ]
     again = rows_of(tmp_path / "again.db")

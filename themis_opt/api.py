@@ -121,6 +121,7 @@ def solve(
     solver: str = DEFAULT_SOLVER,
     *,
     time_limit_s: float = DEFAULT_TIME_LIMIT_S,
+    max_evaluations: int | None = None,
     num_workers: int | None = None,
     seed: int = 0,
     gap: float = DEFAULT_GAP,
@@ -145,8 +146,13 @@ def solve(
         The name of a solver (``themis-opt list solvers``).
     time_limit_s
         Wall seconds, model building included, start-up of the solver's process excluded.
+    max_evaluations
+        How much the solver may search: with one worker, the same inputs and seed then give the same schedule, provided
+        that the time limit does not end it before. An evaluation is one candidate schedule timed, and takes 15 to 35 ns
+        for each of its stages.
     num_workers
-        Threads of the solver; default: the processors this process may use.
+        Threads of the solver; default: the processors this process may use, with `max_evaluations` one. With several
+        threads the result depends on which of them is faster.
     seed
         The solver's source of randomness.
     gap
@@ -170,13 +176,14 @@ def solve(
     _require_instance(instance)
     SOLVERS.require(solver)
     time_limit_s, gap, seed = real("time_limit_s", time_limit_s), real("gap", gap), _checked_seed(seed)
-    workers = usable_processors() if num_workers is None else whole("num_workers", num_workers)
+    max_evaluations = whole_or_none("max_evaluations", max_evaluations)
+    workers = default_workers(max_evaluations) if num_workers is None else whole("num_workers", num_workers)
     max_chunks = whole_or_none("max_chunks", max_chunks)
     granularity_bytes = whole_or_none("granularity_bytes", granularity_bytes)
     min_chunk_bytes = whole_or_none("min_chunk_bytes", min_chunk_bytes)
     sizing = choose(Sizing, sizes, "sizes")
     chunking = make_chunking(instance, sizing, max_chunks, granularity_bytes, min_chunk_bytes)
-    params = SolverParams(time_limit_s, workers, seed, chunking=chunking, gap=gap)
+    params = SolverParams(time_limit_s, workers, seed, chunking=chunking, gap=gap, max_evaluations=max_evaluations)
     if on_progress is not None:
         params = replace(params, on_progress=on_progress)
     with SolverProcess(solver) as process:
@@ -196,6 +203,11 @@ def _checked_seed(seed: object) -> int:
     if not 0 <= number < MAX_SEED:
         raise InputError(f"seed is {shown(number)}; allowed are 0 to {MAX_SEED - 1}")
     return number
+
+
+def default_workers(max_evaluations: int | None) -> int:
+    """Return a solver's threads where nobody says how many: one where evaluations are limited, to repeat the run."""
+    return usable_processors() if max_evaluations is None else 1
 
 
 def usable_processors() -> int:

@@ -33,6 +33,7 @@ import pulp
 
 from themis_models.assignment_terms import AssignmentTerms
 from themis_models.highs import HighsOptions, solve_with_highs
+from themis_models.limits import num_nodes
 from themis_models.order_flow import OrderFlow
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.instance import Instance
@@ -58,7 +59,7 @@ def assignment_bound(instance: Instance, scope: BoundScope, params: SolverParams
     scope
         Sizing and number of chunks.
     params
-        Time limit, number of threads and seed.
+        Limits, number of threads and seed.
 
     Returns
     -------
@@ -95,7 +96,8 @@ class _AssignmentProgram:
 
     def proven_ps(self, params: SolverParams) -> float:
         """Return the bound on (A1) that the solver proves in time, in picoseconds; 0 when it proves none."""
-        options = HighsOptions(params.time_limit_s, params.num_workers, params.seed)
+        max_nodes = num_nodes(params.max_evaluations)
+        options = HighsOptions(params.time_limit_s, params.num_workers, params.seed, max_nodes=max_nodes)
         best_bound = solve_with_highs(self._problem, options).best_bound
         return 0.0 if best_bound is None else best_bound * self._unit_ps
 

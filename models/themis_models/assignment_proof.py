@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from ortools.sat.python import cp_model
 
 from themis_models.assignment_terms import AssignmentTerms
+from themis_models.limits import deterministic_s
 from themis_models.order_flow import mirrored
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.instance import Instance
@@ -44,7 +45,7 @@ def prove_by_assignment(instance: Instance, scope: BoundScope, makespan_ps: int,
     makespan_ps
         The makespan of a schedule.
     params
-        Time limit, number of workers and seed.
+        Limits, number of workers and seed.
 
     Returns
     -------
@@ -59,6 +60,8 @@ def prove_by_assignment(instance: Instance, scope: BoundScope, makespan_ps: int,
     model = _assignment_model(instance, scope.min_chunks, makespan_ps - 1)
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = params.time_limit_s
+    if params.max_evaluations is not None:
+        solver.parameters.max_deterministic_time = deterministic_s(params.max_evaluations)
     solver.parameters.num_workers = params.num_workers
     solver.parameters.random_seed = params.seed % 2**31
     if solver.solve(model) != cp_model.INFEASIBLE:

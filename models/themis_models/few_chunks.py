@@ -108,7 +108,12 @@ def is_provable(instance: Instance, num_chunks: int) -> bool:
 
 
 def explore_sequences(
-    instance: Instance, known: Bound, below_ps: float, deadline: float, num_workers: int = 1
+    instance: Instance,
+    known: Bound,
+    below_ps: float,
+    deadline: float,
+    num_workers: int = 1,
+    max_nodes: int | None = None,
 ) -> Exploration:
     """Prove that no schedule takes less than `below_ps`, or find the best one that does.
 
@@ -124,6 +129,8 @@ def explore_sequences(
         When to give up, on the clock of `time.monotonic`.
     num_workers
         Threads.
+    max_nodes
+        Also give up after about so many nodes.
     """
     scope, num_chunks = known.scope, known.scope.max_chunks
     if scope.sizes is not Sizing.FREE or scope.min_chunks != num_chunks or not is_provable(instance, num_chunks):
@@ -132,7 +139,7 @@ def explore_sequences(
         return Exploration(None, None, 0)
     terms = _Tables(instance, known).terms()
     num_stages = num_chunks * len(instance.phases) * len(instance.involved)
-    run = _Run(terms, num_chunks, num_stages, (below_ps / known.value_ps - 1) * PARTS, deadline)
+    run = _Run(terms, num_chunks, num_stages, (below_ps / known.value_ps - 1) * PARTS, deadline, max_nodes)
     run.explore(num_workers)
     if run.is_given_up:
         return Exploration(None, None, run.num_nodes)
@@ -153,10 +160,13 @@ def compile_exploration(instance: Instance) -> None:
 class _Run:
     """One exploration: the limit and the best schedule so far, shared by its threads."""
 
-    def __init__(self, terms: Terms, num_chunks: int, num_stages: int, limit: float, deadline: float) -> None:
+    def __init__(
+        self, terms: Terms, num_chunks: int, num_stages: int, limit: float, deadline: float, max_nodes: int | None
+    ) -> None:
         self._terms = terms
         self._num_stages = num_stages
         self._deadline = deadline
+        self._max_nodes = max_nodes
         self._lock = threading.Lock()
         self.limit = limit
         self.best: IntArray | None = None
@@ -174,19 +184,24 @@ class _Run:
 
     def _explore_from(self, prefix: IntArray) -> Iterable[IntArray]:
         """Explore what begins with some starts; return the continuations to explore instead if that is too much."""
-        if self.is_given_up or time.monotonic() >= self._deadline:
+        if self.is_given_up or time.monotonic() >= self._deadline or self._nodes_left < 1:
             self.is_given_up = True
             return ()
         opened = np.zeros((1, self._num_stages, 2), np.int64)
         sizes = np.zeros(len(self.best_sizes))
         limit, num_opened, num_nodes, status = explore(
-            self._terms, prefix, self._num_stages, self.limit, NODES_AT_ONCE, opened, sizes
+            self._terms, prefix, self._num_stages, self.limit, min(NODES_AT_ONCE, self._nodes_left), opened, sizes
         )
         with self._lock:
             self.num_nodes += num_nodes
             if num_opened and limit < self.limit:
                 self.limit, self.best, self.best_sizes = limit, opened[0], sizes
         return self._continued(prefix) if status == OUT_OF_NODES else ()
+
+    @property
+    def _nodes_left(self) -> int:
+        """Nodes that may still be explored; as many as are explored at once where there is no limit."""
+        return NODES_AT_ONCE if self._max_nodes is None else self._max_nodes - self.num_nodes
 
     def _continued(self, prefix: IntArray) -> IntArray:
         """Return all continuations of some starts, by `SPLIT_DEPTH` more, that may lead to less than the limit."""
@@ -285,7 +300,8 @@ def prove_few_chunks(
     deadline: float,
     num_workers: int,
     rungs: Sequence[float] = (0.5, 1.0),
-) -> Bound:
+    max_nodes: int | None = None,
+) -> tuple[Bound, int]:
     """Raise a bound towards the best makespan in some steps, as far as time allows; offer what is found to be shorter.
 
     Parameters
@@ -304,13 +320,23 @@ def prove_few_chunks(
         Threads.
     rungs
         How much of the gap each step is to close.
+    max_nodes
+        Also give up after about so many nodes.
+
+    Returns
+    -------
+    tuple
+        The bound, and the nodes explored.
     """
     best = known
+    num_nodes = 0
     for rung in rungs:
         below_ps = known.value_ps + rung * (makespan_of() - known.value_ps)
         if best.value_ps >= below_ps - 1:
             continue
-        explored = explore_sequences(instance, known, below_ps, deadline, num_workers)
+        nodes_left = None if max_nodes is None else max_nodes - num_nodes
+        explored = explore_sequences(instance, known, below_ps, deadline, num_workers, nodes_left)
+        num_nodes += explored.num_nodes
         if explored.bound is None:
             break
         if explored.found is not None:
@@ -319,4 +345,4 @@ def prove_few_chunks(
             best = explored.bound
         if explored.found is not None:
             break
-    return best
+    return best, num_nodes

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class HighsStatus(StrEnum):
     """How a run of HiGHS ended.
 
-    `OPTIMAL`: proven, with gap 0. `STOPPED`: by its time limit or an interrupt, with or without a solution.
+    `OPTIMAL`: proven, with gap 0. `STOPPED`: by a limit or an interrupt, with or without a solution.
     `INFEASIBLE` and `UNBOUNDED`: there is no solution, or no best one.
     """
 
@@ -36,6 +36,7 @@ _STATUS_BY_NAME: Mapping[str, HighsStatus] = {
     "kOptimal": HighsStatus.OPTIMAL,
     "kTimeLimit": HighsStatus.STOPPED,
     "kInterrupt": HighsStatus.STOPPED,
+    "kSolutionLimit": HighsStatus.STOPPED,
     "kInfeasible": HighsStatus.INFEASIBLE,
     "kUnbounded": HighsStatus.UNBOUNDED,
 }
@@ -56,12 +57,15 @@ class HighsOptions:
     tolerance
         By how much a row, a bound of a variable, a reduced cost or integrality may be violated (HiGHS: at
         least 1e-10).
+    max_nodes
+        How many nodes of its tree it may explore, or ``None`` for no limit.
     """
 
     time_limit_s: float | None = None
     num_threads: int = 1
     seed: int = 0
     tolerance: float = 1e-9
+    max_nodes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,7 @@ def solve_with_highs(problem: pulp.LpProblem, options: HighsOptions | None = Non
         mip_feasibility_tolerance=options.tolerance,
         primal_feasibility_tolerance=options.tolerance,
         dual_feasibility_tolerance=options.tolerance,
+        **({} if options.max_nodes is None else {"mip_max_nodes": options.max_nodes}),
     )
     with quiet_stdout():
         # HiGHS keeps its threads for the next run and refuses one that asks for another number of them;
@@ -129,6 +134,10 @@ def solve_with_highs(problem: pulp.LpProblem, options: HighsOptions | None = Non
         except IndexError:
             # PuLP reads a solution from HiGHS even when that has refused the problem.
             raise SolverError(f"HiGHS refused problem {problem.name!r}: its numbers are too far apart") from None
+        except KeyError:
+            # PuLP has no word for the limit on nodes, which it notices when it has read the solution.
+            if problem.solverModel.getModelStatus() != highspy.HighsModelStatus.kSolutionLimit:
+                raise
         finally:
             highspy.Highs.resetGlobalScheduler(True)
     return _result(problem)

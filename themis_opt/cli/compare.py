@@ -44,6 +44,7 @@ def command(
     schedulers: str,
     solver: str,
     time_limit: float,
+    evaluations: int | None,
     seed: int,
     workers: int | None,
     gap: float,
@@ -57,7 +58,7 @@ def command(
     Row themis-best is Themis at its own best number of chunks. The solver 'auto' has two rows, unless --sizes or
     --chunks auto say what it may choose: auto-equal with the instance's equal chunks, auto with up to 16 of any size.
     """
-    from themis_opt.api import usable_processors
+    from themis_opt.api import default_workers
     from themis_opt.comparison import THEMIS_BEST, compare
     from themis_opt.comparison_document import comparison_text
     from themis_opt.formats.atomic import check_outputs, write_text
@@ -81,7 +82,8 @@ def command(
     # A fixed number of chunks is what all rows share, whatever their sizes.
     heading = choice if choice is not None and choice.max_chunks is not None else None
     problems, own = _read(instances, overrides)
-    params = SolverParams(time_limit, workers or usable_processors(), seed, gap=gap)
+    threads = workers or default_workers(evaluations)
+    params = SolverParams(time_limit, threads, seed, gap=gap, max_evaluations=evaluations)
     runs: list[Run] = []
     from themis_opt.cli.progress import Relay
 
@@ -123,6 +125,7 @@ def command(
             "schedulers": names,
             "solver": solver,
             "time_limit_s": time_limit,
+            "max_evaluations": evaluations,
             "gap": gap,
             "workers": params.num_workers,
         }

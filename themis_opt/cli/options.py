@@ -135,8 +135,18 @@ def solver_options(command: Command) -> Command:
                 callback=_seconds,
                 help="Per solver call, such as 10s.",
             ),
+            click.option(
+                "--evaluations",
+                callback=_evaluations,
+                metavar="N",
+                help="Schedules the solver may time, per call: repeatable runs, unless the time limit is met first.",
+            ),
             click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True),
-            click.option("--workers", type=click.IntRange(1, 1024), help="Solver threads.  [default: processors]"),
+            click.option(
+                "--workers",
+                type=click.IntRange(1, 1024),
+                help="Solver threads.  [default: processors; with --evaluations: 1]",
+            ),
         ]
     ):
         command = option(command)
@@ -330,6 +340,21 @@ def _count(text: str) -> int:
         raise InputError(f"{text!r} is not a number of chunks; write a whole number such as 64")
     if not 1 <= int(text) <= MAX_CHUNKS:
         raise InputError(f"{text} is not allowed; allowed are 1 to {MAX_CHUNKS}")
+    return int(text)
+
+
+def _evaluations(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    from themis_opt.solving.protocol import MAX_EVALUATIONS
+
+    if value is None:
+        return None
+    text = value.strip()
+    if not text.isascii() or not text.isdigit() or len(text) > len(str(MAX_EVALUATIONS)):
+        raise InputError(
+            f"--evaluations: {value!r} is not a number of evaluations; write a whole number such as 1000000"
+        )
+    if not 1 <= int(text) <= MAX_EVALUATIONS:
+        raise InputError(f"--evaluations: {text} is not allowed; allowed are 1 to {MAX_EVALUATIONS}")
     return int(text)
 
 

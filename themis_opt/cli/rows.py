@@ -18,7 +18,7 @@ def command(path: str, kind: str | None, output: str, where: tuple[str, ...]) ->
     """Print a study's table: a column for every axis and metric, then status, seconds and the reason of a failure.
 
     Rows stand in the study's order. It may be read while the study runs: what is not there yet has status 'missing'.
-    A solver's row with status 'time-limit' was cut off by its clock: another run may find another schedule.
+    Where a solver's clock had a say the status is 'not-repeatable': another run may find another schedule.
     """
     from themis_opt.formats.atomic import check_outputs, write_bytes, write_text
     from themis_opt.studies.csv_text import table_csv

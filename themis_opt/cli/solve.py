@@ -33,6 +33,7 @@ def command(
     instance: str,
     solver: str,
     time_limit: float,
+    evaluations: int | None,
     seed: int,
     workers: int | None,
     gap: float,
@@ -52,7 +53,7 @@ def command(
     if solver == "none":
         raise InputError("solve needs a solver; 'compare --solver none' puts heuristics beside the quick bounds")
     with SolverProcess(solver) as process:  # it loads its packages while we load ours
-        from themis_opt.api import usable_processors
+        from themis_opt.api import default_workers
         from themis_opt.cli.progress import progress_line
         from themis_opt.comparison import compare
         from themis_opt.formats.atomic import check_outputs
@@ -62,7 +63,8 @@ def command(
         overrides = overrides_from(options)
         choice = choice_from(options, overrides) or ChunkingChoice()
         problem = read_chosen_instance(instance, overrides)
-        params = SolverParams(time_limit, workers or usable_processors(), seed, gap=gap)
+        threads = workers or default_workers(evaluations)
+        params = SolverParams(time_limit, threads, seed, gap=gap, max_evaluations=evaluations)
         with progress_line(solver) as show:
             listening = replace(params, on_progress=show)
             (run,) = compare(
@@ -77,6 +79,7 @@ def command(
         "instances": [instance],
         "solver": solver,
         "time_limit_s": time_limit,
+        "max_evaluations": evaluations,
         "gap": gap,
         "workers": params.num_workers,
     }

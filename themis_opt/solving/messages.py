@@ -17,6 +17,7 @@ from themis_opt.formats.instance_file import instance_document, instance_from_do
 from themis_opt.formats.schedule_file import schedule_document, schedule_from_data
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule, Status
+from themis_opt.solving.ending import Ending
 from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
 
 
@@ -35,6 +36,7 @@ def params_message(params: SolverParams) -> dict[str, Any]:
         "bound": bound_message(params.bound),
         "chunking": None if params.chunking is None else msgspec.to_builtins(params.chunking),
         "gap": params.gap,
+        "max_evaluations": params.max_evaluations,
     }
 
 
@@ -49,6 +51,7 @@ def params_from(data: Mapping[str, Any]) -> SolverParams:
         bound_from(data["bound"]),
         None if data["chunking"] is None else msgspec.convert(data["chunking"], Chunking),
         data["gap"],
+        max_evaluations=data["max_evaluations"],
     )
 
 
@@ -133,11 +136,16 @@ def result_message(result: SolverResult) -> dict[str, Any]:
         "schedule": None if result.schedule is None else schedule_document(result.schedule),
         "bound": bound_message(result.bound),
         "note": result.note,
+        "ending": str(result.ending),
     }
 
 
 def result_from(data: Mapping[str, Any]) -> SolverResult:
     """Return the solver's result in a message."""
     return SolverResult(
-        Status(data["status"]), schedule_from(data["schedule"]), bound_from(data["bound"]), str(data["note"])
+        Status(data["status"]),
+        schedule_from(data["schedule"]),
+        bound_from(data["bound"]),
+        str(data["note"]),
+        Ending(data["ending"]),
     )

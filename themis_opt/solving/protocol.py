@@ -11,10 +11,13 @@ from themis_opt.chunking import Chunking
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule, Status
+from themis_opt.solving.ending import Ending
 
 DEFAULT_TIME_LIMIT_S = 10.0
 DEFAULT_GAP = 1e-4
 """The gap at which `solve` and `compare` stop unless told otherwise."""
+MAX_EVALUATIONS = 10**15
+"""The largest evaluation limit: years of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class SolverParams:
     num_workers
         Threads or processes it may use.
     seed
-        Its source of randomness: the same inputs, seed and one worker give the same schedule when it ends by proof.
+        Its source of randomness. The same inputs, seed and `max_evaluations` give the same schedule with one worker.
     hints
         Schedules already known, best first, equal chunks; a solver starts from them.
     bound
@@ -62,6 +65,10 @@ class SolverParams:
         It may stop at a schedule whose makespan is at most ``1 + gap`` times a proven bound.
     on_progress
         Called with every improvement; may be called from another thread.
+    max_evaluations
+        How much it may search, whatever the clock says; ``None`` for no limit but the time. An evaluation is one
+        candidate schedule timed; a solver that counts something else takes what costs about as much. Nothing but
+        `time_limit_s` itself may depend on the clock then, and a result that it had a part in ends by `Ending.TIME`.
     """
 
     time_limit_s: float = DEFAULT_TIME_LIMIT_S
@@ -72,6 +79,7 @@ class SolverParams:
     chunking: Chunking | None = None
     gap: float = 0.0
     on_progress: Callable[[Progress], None] = field(default=_ignore, compare=False)
+    max_evaluations: int | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.time_limit_s < 10**9:
@@ -80,6 +88,8 @@ class SolverParams:
             raise InputError(f"workers is {self.num_workers}; allowed are 1 to 1024")
         if not 0 <= self.gap < 10**6:
             raise InputError(f"gap is {self.gap:g}; it must not be negative")
+        if self.max_evaluations is not None and not 1 <= self.max_evaluations <= MAX_EVALUATIONS:
+            raise InputError(f"evaluations is {self.max_evaluations}; allowed are 1 to {MAX_EVALUATIONS}")
 
     def require_plain_chunks(self, solver: str) -> None:
         """Raise unless a fixed number of equal chunks is asked for: what solvers for that alone call first.
@@ -110,12 +120,16 @@ class SolverResult:
         What the solver itself proved, or ``None``.
     note
         A sentence for the user, such as why the problem was left to the heuristics.
+    ending
+        What stopped it. With an evaluation limit and one worker, `Ending.GAP` and `Ending.EVALUATIONS` promise that
+        no clock had a part in the result.
     """
 
     status: Status
     schedule: Schedule | None
     bound: Bound | None
     note: str = ""
+    ending: Ending = Ending.UNKNOWN
 
 
 class Solver(Protocol):

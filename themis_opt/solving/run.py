@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from math import ceil
 
 from themis_opt.bound import Bound
 from themis_opt.chunking import Chunking, make_chunking
 from themis_opt.errors import SolverError
 from themis_opt.instance import Instance
 from themis_opt.interruption import INTERRUPTION
-from themis_opt.schedules import Schedule
+from themis_opt.schedules import Schedule, Status
 from themis_opt.simulator import simulate
 from themis_opt.solving.bounds import (
     FLUID_S_PER_ARC,
@@ -19,6 +20,7 @@ from themis_opt.solving.bounds import (
     has_quick_fluid_bound,
     num_lattice_arcs,
 )
+from themis_opt.solving.ending import CLOSE_S, Ending
 from themis_opt.solving.incumbent import Incumbent
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import Progress, SolverParams
@@ -26,6 +28,9 @@ from themis_opt.solving.starts import starting_schedules
 
 ASSIGNMENT_SHARE = 0.2
 """The part of the time limit that the assignment bound may take from the solver, and at most two seconds."""
+
+MAX_ASSIGNMENT_EVALUATIONS = 2_000_000
+"""And where evaluations are limited, that part of these and at most so many: two seconds again."""
 
 FLUID_SHARE = 0.5
 """The part of the time limit that the fluid program may take where it is not quick; with less it is left out."""
@@ -58,6 +63,17 @@ class Outcome:
         Seconds of solving, start-up of the solver process excluded.
     has_failed
         Whether the solver or its process failed, so that all there is was found before; `note` says how.
+    ending
+        What stopped it.
+    is_reproducible
+        Whether another run can be held against this one, packages and processor being the same. It is true of two
+        kinds of runs. One that ended by proof: no schedule allowed is shorter, so every run that ends by proof has the
+        same makespan, though maybe another schedule (and where their number is free, other chunks); one that a time
+        limit or Ctrl-C ends earlier may not get there. And one with one worker and an evaluation limit that ended
+        by that, by the gap or by proof before the time limit stopped any part of it: every such run with the same
+        instance, seed, chunking, gap, evaluation limit and time limit has the same schedule, sequence by sequence, with
+        the same bound, so that the schedule file is the same byte for byte. What solvers by other authors say of their
+        ending is taken from them.
     """
 
     schedule: Schedule
@@ -66,6 +82,8 @@ class Outcome:
     note: str = ""
     wall_s: float = 0.0
     has_failed: bool = False
+    ending: Ending = Ending.UNKNOWN
+    is_reproducible: bool = False
 
 
 def run_solver(instance: Instance, process: SolverProcess, solver: str, params: SolverParams) -> Outcome:
@@ -92,6 +110,7 @@ def run_solver(instance: Instance, process: SolverProcess, solver: str, params: 
     interruption: KeyboardInterrupt | None = None
     note = ""
     has_failed = False
+    ending = Ending.UNKNOWN
     started = time.monotonic()
     INTERRUPTION.release()
     try:
@@ -100,13 +119,13 @@ def run_solver(instance: Instance, process: SolverProcess, solver: str, params: 
         process.wait_until_ready()
         # Heuristics run while the solver's process starts; from here the time limit counts.
         started = time.monotonic()
-        note = _improve(incumbent, process, replace(params, chunking=chunking), hints)
+        note, ending = _improve(incumbent, process, replace(params, chunking=chunking), hints)
         INTERRUPTION.hold()
     except KeyboardInterrupt as error:
         if incumbent.schedule is None:
             raise
         INTERRUPTION.hold()
-        interruption = error
+        interruption, ending = error, Ending.INTERRUPTED
     except SolverError as error:
         if incumbent.schedule is None:
             raise
@@ -115,7 +134,27 @@ def run_solver(instance: Instance, process: SolverProcess, solver: str, params: 
     # From here on signals wait: the best schedule is checked, and whoever called saves it.
     wall_s = time.monotonic() - started
     bound_any = None if chunking.has_fixed_count else bound_over_counts(instance, chunking, incumbent.bound_for)
-    return Outcome(incumbent.result(solver, params.seed), bound_any, interruption, note, wall_s, has_failed)
+    schedule = incumbent.result(solver, params.seed)
+    if interruption is None:
+        ending = _checked_ending(ending, schedule, chunking, bound_any)
+    if ending is Ending.TIME and params.max_evaluations is not None:
+        note = "; ".join(filter(None, (note, "the time limit came before the evaluation limit: not reproducible")))
+    is_repeatable = params.max_evaluations is not None and params.num_workers == 1
+    is_reproducible = ending is Ending.PROOF or (is_repeatable and ending in (Ending.GAP, Ending.EVALUATIONS))
+    return Outcome(schedule, bound_any, interruption, note, wall_s, has_failed, ending, is_reproducible)
+
+
+def _checked_ending(claimed: Ending, schedule: Schedule, chunking: Chunking, bound_any: Bound | None) -> Ending:
+    """Return what ended a run that nobody interrupted; a proof is believed only where the bound is met.
+
+    With a free number of chunks the bound that is met is for one number. That the others allow nothing shorter follows
+    from the bound for all of them, or the solver says so.
+    """
+    is_met = schedule.status is Status.OPTIMAL
+    is_met_by_all = bound_any is not None and bound_any.value_ps == schedule.makespan_ps
+    if is_met and (chunking.has_fixed_count or is_met_by_all):
+        return Ending.PROOF
+    return Ending.UNKNOWN if claimed is Ending.PROOF and not is_met else claimed
 
 
 def _offer_heuristics(incumbent: Incumbent, seed: int) -> list[Schedule]:
@@ -128,23 +167,26 @@ def _offer_heuristics(incumbent: Incumbent, seed: int) -> list[Schedule]:
     return [schedule for _, schedule in made]
 
 
-def _improve(incumbent: Incumbent, process: SolverProcess, params: SolverParams, hints: list[Schedule]) -> str:
-    """Let the assignment bound and the solver work on the incumbent; return a note for the user."""
+def _improve(
+    incumbent: Incumbent, process: SolverProcess, params: SolverParams, hints: list[Schedule]
+) -> tuple[str, Ending]:
+    """Let the assignment bound and the solver work on the incumbent; return a note for the user and what ended it."""
     instance = incumbent.instance
     chunking = incumbent.chunking
     deadline = time.monotonic() + _solving_s(incumbent, params.time_limit_s)
     if incumbent.is_proven and chunking.is_plain:
-        return ""
+        return "", Ending.PROOF
     if has_quick_fluid_bound(instance):
         if chunking.is_plain:
-            _add_assignment_bound(incumbent, process, params, chunking)
+            _add_assignment_bound(incumbent, process, params, chunking, deadline)
     elif chunking.has_fixed_count:
         _add_fluid_bound(incumbent, process, params)
     if incumbent.is_proven and chunking.is_plain:
-        return ""
+        return "", Ending.PROOF
     left_s = deadline - time.monotonic()
+    is_bound_in_time = left_s > CLOSE_S
     if left_s <= 0:
-        return "the time limit left no time for the solver"
+        return "the time limit left no time for the solver", Ending.TIME
     solver_params = replace(params, time_limit_s=left_s, hints=_best_hints(hints, incumbent), bound=incumbent.bound)
 
     def listen(progress: Progress) -> None:
@@ -155,18 +197,24 @@ def _improve(incumbent: Incumbent, process: SolverProcess, params: SolverParams,
     incumbent.report("solver")
     result = process.solve(instance, solver_params, listen)
     if result is None:
-        return "the solver did not answer in time and was stopped"
+        return "the solver did not answer in time and was stopped", Ending.TIME
     if result.schedule is not None:
         incumbent.offer(result.schedule, "solver")
     incumbent.tighten(result.bound, "solver")
-    return result.note
+    return result.note, result.ending if is_bound_in_time or params.max_evaluations is None else Ending.TIME
 
 
 def _add_assignment_bound(
-    incumbent: Incumbent, process: SolverProcess, params: SolverParams, chunking: Chunking
+    incumbent: Incumbent, process: SolverProcess, params: SolverParams, chunking: Chunking, deadline: float
 ) -> None:
     share_s = min(2.0, ASSIGNMENT_SHARE * params.time_limit_s)
     bound_params = replace(params, time_limit_s=share_s, chunking=None)
+    if params.max_evaluations is not None:
+        left_s = deadline - time.monotonic()
+        if left_s <= 0:
+            return
+        share = min(MAX_ASSIGNMENT_EVALUATIONS, ceil(ASSIGNMENT_SHARE * params.max_evaluations))
+        bound_params = replace(bound_params, time_limit_s=left_s, max_evaluations=share)
     incumbent.report("assignment bound")
     scope = replace(equal_chunks_scope(incumbent.instance), sizes=chunking.sizing)
     incumbent.tighten(process.bound("assignment", incumbent.instance, scope, bound_params), "assignment")
@@ -177,6 +225,8 @@ def _add_fluid_bound(incumbent: Incumbent, process: SolverProcess, params: Solve
     share_s = FLUID_SHARE * params.time_limit_s
     if share_s < FLUID_S_PER_ARC * num_lattice_arcs(incumbent.instance):
         return
+    if params.max_evaluations is not None:  # a linear program comes to an end: only all of the time may stop it
+        share_s = params.time_limit_s
     scope = incumbent.chunking.scope(incumbent.chunking.min_chunks)
     bound_params = replace(params, time_limit_s=share_s, chunking=None)
     incumbent.report("fluid bound")

@@ -21,7 +21,7 @@ from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.run import Outcome, run_solver
 from themis_opt.studies.choice import Method
-from themis_opt.studies.finding import TIME_LIMIT, Finding, failure
+from themis_opt.studies.finding import NOT_REPEATABLE, Finding, failure
 from themis_opt.studies.metrics import METRICS
 from themis_opt.studies.table import Value
 from themis_opt.studies.tasks import Task
@@ -77,7 +77,7 @@ class Evaluator:
         if outcome.has_failed:
             raise ThemisError(outcome.note)
         figures = self._figures(outcome.schedule, outcome.bound_any)
-        return (str(outcome.schedule.status) if outcome.is_reproducible else TIME_LIMIT), figures
+        return (str(outcome.schedule.status) if outcome.is_reproducible else NOT_REPEATABLE), figures
 
     def _solve(self, task: Task) -> Outcome:
         limits = task.limits

@@ -9,7 +9,7 @@ from themis_opt.studies.metrics import METRICS
 from themis_opt.studies.table import Value
 
 FAILED = "failed"
-TIME_LIMIT = "time-limit"
+NOT_REPEATABLE = "not-repeatable"
 """The status of a solver's row that another run might not find again."""
 _MAX_REASON = 500
 

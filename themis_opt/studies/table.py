@@ -50,8 +50,8 @@ class StudyRow:
     values
         By the columns' names.
     status
-        ``heuristic``, ``bound``, ``optimal``, ``feasible`` (a solver's, which anybody finds again), ``time-limit`` (a
-        solver's that its clock cut off: another run may find another), ``failed`` or ``missing``.
+        ``heuristic``, ``bound``, ``optimal``, ``feasible`` (a solver's, which anybody finds again), ``not-repeatable``
+        (a solver's in which its clock had a say: another run may find another), ``failed`` or ``missing``.
     seconds
         How long it took; ``None`` when it is missing.
     reason

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from themis_models.auto.evaluations import Evaluations
 from themis_opt.cost import CostModel
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule
@@ -30,6 +32,8 @@ class Best:
         Told of every improvement.
     schedule
         The best schedule.
+    evaluations
+        Where these are limited: what is left of them. Nothing but the deadline looks at the clock then.
     """
 
     instance: Instance
@@ -37,6 +41,7 @@ class Best:
     deadline: float
     on_progress: Callable[[Progress], None]
     schedule: Schedule | None = None
+    evaluations: Evaluations | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -50,13 +55,56 @@ class Best:
 
     @property
     def is_over(self) -> bool:
-        """Whether the target is reached or the time is up."""
-        return self.makespan_ps <= self.target_ps or time.monotonic() >= self.deadline
+        """Whether the target is reached, or the time or the evaluations are used up."""
+        return self.is_reached or self.is_spent
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the target is reached."""
+        return self.makespan_ps <= self.target_ps
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the time or the evaluations are used up."""
+        if self.evaluations is not None and not self.evaluations.left:
+            return True
+        return time.monotonic() >= self.deadline
 
     @property
     def left_s(self) -> float:
         """Seconds until the deadline."""
         return max(0.0, self.deadline - time.monotonic())
+
+    @contextmanager
+    def narrowed(self, seconds: float, part: float) -> Iterator[None]:
+        """For a while let no more than so many seconds be left; of limited evaluations this part, and all seconds."""
+        if self.evaluations is not None:
+            with self.evaluations.narrowed(self.evaluations.part(part)):
+                yield
+            return
+        deadline = self.deadline
+        self.deadline = min(deadline, time.monotonic() + seconds)
+        try:
+            yield
+        finally:
+            self.deadline = deadline
+
+    def after(self, part: float) -> Callable[[], bool]:
+        """Return a function that tells whether this part of what is left now has been used meanwhile."""
+        if self.evaluations is not None:
+            evaluations, end = self.evaluations, self.evaluations.spent + self.evaluations.part(part)
+            return lambda: evaluations.spent >= end
+        moment = time.monotonic() + part * self.left_s
+        return lambda: time.monotonic() >= moment
+
+    def affordable(self, number: int) -> int:
+        """Return how many of so many evaluations may be made: those left, at least one."""
+        return number if self.evaluations is None else max(1, min(number, self.evaluations.left))
+
+    def spend(self, number: int) -> None:
+        """Count evaluations, where they are limited."""
+        if self.evaluations is not None:
+            self.evaluations.spend(number)
 
     def offer(self, schedule: Schedule, phase: str) -> bool:
         """Take a schedule if it is better than the best; return whether it was."""

@@ -9,9 +9,10 @@ of these idle, and with twice as many most gaps close.
 
 from __future__ import annotations
 
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from math import exp, floor, log
+from math import ceil, exp, floor, inf, log
 
 from themis_models.auto.best import Best
 from themis_models.auto.equal import EqualSearch
@@ -22,7 +23,7 @@ from themis_opt.chunking import Chunking
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule
 from themis_opt.search.space import search_space
-from themis_opt.solving.bounds import best_bound, quick_bounds
+from themis_opt.solving.bounds import best_bound, num_lattice_arcs, quick_bounds
 from themis_opt.solving.protocol import SolverParams
 
 FIRST_GAP, GAP_DECAY = 2.0, 3.2
@@ -33,6 +34,12 @@ STARTS_TO_HALVE = 4
 
 BOUNDS_SHARE = 0.2
 """The part of the time that the bounds of the numbers may take before the search."""
+
+BOUNDS_ARCS = 20_000
+"""And where evaluations are limited, the arcs of all their order lattices together: seconds."""
+
+LOOKS = 16
+"""Where evaluations are limited, there are at least so many looks: none may take more than its part of them."""
 
 LIKELY_PER_DIMENSION = 2
 """So many chunks for each dimension are often best."""
@@ -66,20 +73,31 @@ def search_counts(instance: Instance, chunking: Chunking, best: Best, params: So
         The best bounds for the numbers of chunks tried.
     """
     allowed = max(GOOD_ENOUGH, params.gap)
-    proof_from = time.monotonic() + SEARCH_SHARE * best.left_s
+    is_time_for_proof = best.after(SEARCH_SHARE)
     tries = every = _tries(instance, chunking, best, params)
     while not best.is_over:
         tries = [one for one in tries if not one.is_over and one.lower_ps * (1 + allowed) < best.makespan_ps]
         if not tries:
             break
-        if time.monotonic() >= proof_from:
+        if is_time_for_proof():
             for one in tries:
                 one.prove_if_best()
         chosen = min(tries, key=lambda one: (one.promised_ps, one.num_chunks))
-        chosen.go_on(params.num_workers)
+        with _one_look(best):
+            chosen.go_on(params.num_workers)
         if chosen.schedule is not None:
             best.offer(chosen.schedule, f"{chosen.num_chunks} chunks")
     return {one.num_chunks: one.bound for one in every}
+
+
+@contextmanager
+def _one_look(best: Best) -> Iterator[None]:
+    """Keep a look at one number of chunks from taking what the others need, where evaluations are limited."""
+    if best.evaluations is None:
+        yield
+        return
+    with best.evaluations.narrowed(ceil(best.evaluations.limit / LOOKS)):
+        yield
 
 
 def _tries(instance: Instance, chunking: Chunking, best: Best, params: SolverParams) -> list[_Try]:
@@ -88,10 +106,11 @@ def _tries(instance: Instance, chunking: Chunking, best: Best, params: SolverPar
     With eight dimensions and more a bound takes tenths of a second.
     """
     likely = LIKELY_PER_DIMENSION * len(instance.involved)
-    enough = time.monotonic() + BOUNDS_SHARE * best.left_s
+    is_enough = best.after(BOUNDS_SHARE)
+    affordable = inf if best.evaluations is None else BOUNDS_ARCS // max(1, num_lattice_arcs(instance))
     tries: list[_Try] = []
     for count in sorted(_counts(chunking), key=lambda count: abs(log(count / likely))):
-        if tries and time.monotonic() > enough:
+        if tries and (is_enough() or len(tries) >= affordable):
             break
         tries.append(_Try(instance, chunking, best, params, count))
     return tries
@@ -115,7 +134,7 @@ class _Try:
         self._chunking = chunking
         self._params = params
         target_ps = floor(self.lower_ps * (1 + params.gap))
-        self._mine = Best(instance, target_ps, best.deadline, lambda progress: None)
+        self._mine = Best(instance, target_ps, best.deadline, lambda progress: None, evaluations=best.evaluations)
         self._shared = best
         self._num_starts = 0
         self._search: EqualSearch | FreeSearch | _NoSearch = _NoSearch()

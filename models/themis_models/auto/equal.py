@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from themis_models.auto.balanced import balanced_candidate
+from themis_models.auto.balanced import MOVES, TRIES, balanced_candidate
 from themis_models.auto.best import Best
 from themis_models.auto.numbered import NumberedStarts
 from themis_opt.schedules import Schedule
@@ -31,6 +31,9 @@ FIRST_MOVES = 60_000
 
 COLD = 2e-5
 """Final temperature, as a part of the bound."""
+
+BALANCING_SHARE = 0.25
+"""The part of the evaluations left that balancing may take from a start, where they are limited."""
 
 HOPELESS = 0.02
 """A start that is this part above the best schedule halfway is given up, and left out of later rounds."""
@@ -123,6 +126,9 @@ class EqualSearch:
         candidate = self._begin(start, number)
         least = self._first_stages * FIRST_MOVES // FIRST_STAGES * candidate.path.size
         num_stages = max(self._first_stages, least) << (round_idx // rounds)
+        if self._best.evaluations is not None:
+            # With fewer left the temperature falls faster, so that the last start ends cold, too.
+            num_stages = min(num_stages, self._best.evaluations.left * candidate.path.size)
         self._anneal_in_segments(candidate, start, num_stages, self._seed + 7919 * number)
 
     def _begin(self, start: Start, number: int) -> Candidate:
@@ -130,7 +136,8 @@ class EqualSearch:
         random = np.random.default_rng((self._seed, number))
         sizes = space.instance.equal_chunk_sizes()
         if start.origin == "balanced" and space.instance.collective.has_free_orders:
-            return balanced_candidate(space, sizes, self._scale, random, self._offer_balanced)
+            num_moves = self._affordable_balancing(len(sizes))
+            return balanced_candidate(space, sizes, self._scale, random, self._offer_balanced, num_moves)
         origin = self._best.schedule if start.origin == "best" else hints[number % len(hints)] if hints else None
         if start.origin in ("random", "balanced") or origin is None:
             return random_candidate(space, sizes, random)
@@ -138,6 +145,15 @@ class EqualSearch:
         if start.origin == "hint":
             candidate.priority[:] = 1.0
         return candidate
+
+    def _affordable_balancing(self, num_chunks: int) -> int:
+        """Return the moves of balancing for each try, and count them: one looks at the stages of one chunk only."""
+        best = self._best
+        if best.evaluations is None:
+            return MOVES
+        num_moves = max(1, min(MOVES, best.evaluations.part(BALANCING_SHARE) * num_chunks // TRIES))
+        best.spend(TRIES * num_moves // num_chunks)
+        return num_moves
 
     def _anneal_in_segments(self, candidate: Candidate, start: Start, num_stages: int, seed: int) -> None:
         """Anneal from the start's heat to `COLD`, looking at the clock between segments, offering what each found."""
@@ -148,6 +164,7 @@ class EqualSearch:
         for segment in range(num_segments):
             if best.is_over:
                 return
+            best.spend(num_moves)
             makespan_ps = anneal(
                 candidate.path,
                 candidate.chunk_bytes,

@@ -52,8 +52,13 @@ def prove_best_number(instance: Instance, chunking: Chunking, best: Best, params
         whole = round_sizes(FixedSequences(space, candidate, found.served), sizes, chunking)
         best.offer(schedule_of(space, candidate, whole, found.served), "sequences")
 
-    deadline = time.monotonic() + PROOF_SHARE * best.left_s
-    proof = prove_few_chunks(instance, fluid, lambda: best.makespan_ps, offer, deadline, params.num_workers)
+    deadline, max_nodes = time.monotonic() + PROOF_SHARE * best.left_s, None
+    if best.evaluations is not None:  # a node costs about as much as timing a schedule of few chunks
+        deadline, max_nodes = best.deadline, best.evaluations.part(PROOF_SHARE)
+    proof, num_nodes = prove_few_chunks(
+        instance, fluid, lambda: best.makespan_ps, offer, deadline, params.num_workers, max_nodes=max_nodes
+    )
+    best.spend(num_nodes)
     return best_bound([*bounds, proof])
 
 
@@ -61,11 +66,9 @@ def search_fixed_number(
     instance: Instance, chunking: Chunking, best: Best, bound: Bound, search: FreeSearch, params: SolverParams
 ) -> Bound:
     """Search with a fixed number of chunks, try the proof where they are few, and go on; return the better bound."""
-    deadline = best.deadline
     if is_provable(instance, chunking.min_chunks):
-        best.deadline = time.monotonic() + SEARCH_SHARE * best.left_s
-        search.run(params.num_workers)
-        best.deadline = deadline
+        with best.narrowed(SEARCH_SHARE * best.left_s, SEARCH_SHARE):
+            search.run(params.num_workers)
         if not best.is_over and is_worth_proving(instance, chunking, best, bound.value_ps):
             bound = best_bound([bound, prove_best_number(instance, chunking, best, params)])
             best.target_ps = max(best.target_ps, int(bound.value_ps * (1 + params.gap)))

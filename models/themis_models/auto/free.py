@@ -130,6 +130,9 @@ class FreeSearch:
     def _anneal(self, candidate: Candidate, random: np.random.Generator, turn: int, granule: float) -> None:
         scale = float(max(self._best.target_ps, 1))
         hot = min(HOT / self._num_chunks, HOTTEST) * scale
+        num_moves = max(1, min(STAGES_PER_ANNEALING // candidate.path.size, MOVES_PER_STAGE * candidate.path.size))
+        num_moves = self._best.affordable(num_moves)
+        self._best.spend(num_moves)
         anneal(
             candidate.path,
             candidate.chunk_bytes,
@@ -139,7 +142,7 @@ class FreeSearch:
             float(self._chunking.min_granules * self._chunking.granule_bytes),
             granule,
             NEIGHBOURHOODS_FREE,
-            max(1, min(STAGES_PER_ANNEALING // candidate.path.size, MOVES_PER_STAGE * candidate.path.size)),
+            num_moves,
             hot * (LATER if turn else 1.0),
             hot * COLD,
             scale,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from math import floor
 
@@ -11,8 +13,10 @@ from themis_models.auto.best import Best
 from themis_models.auto.compiling import compile_search
 from themis_models.auto.counts import search_counts
 from themis_models.auto.equal import EqualSearch
+from themis_models.auto.evaluations import Evaluations
 from themis_models.auto.few import search_fixed_number
 from themis_models.auto.free import FreeSearch
+from themis_models.limits import EVALUATIONS_PER_S
 from themis_opt.bound import Bound, Sizing
 from themis_opt.chunking import Chunking, make_chunking
 from themis_opt.errors import SolverError
@@ -20,6 +24,7 @@ from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule, Status
 from themis_opt.search.space import search_space
 from themis_opt.solving.bounds import best_bound, quick_bounds
+from themis_opt.solving.ending import CLOSE_S, Ending
 from themis_opt.solving.protocol import DEFAULT_GAP, Progress, SolverParams, SolverResult
 
 MOST_BYTES = 2**53
@@ -86,12 +91,15 @@ def solve_auto(instance: Instance, params: SolverParams) -> SolverResult:
     if not chunking.has_fixed_count:
         best = _new_best(instance, chunking, 0, deadline, params)
         proven = search_counts(instance, chunking, best, params)
-        return _result(best, _proven_number(instance, chunking, params, best, proven))
+        ending = _stopped_by(best)
+        bound = _proven_number(instance, chunking, params, best, proven)
+        return _result(best, bound, ending, is_for_all=_is_proven_for_all(chunking, best, proven))
     bound = _known_bound(instance, chunking, params)
     best = _new_best(instance, chunking, floor(bound.value_ps * (1 + params.gap)), deadline, params)
     if chunking.sizing is Sizing.FREE:
         search = FreeSearch(search_space(instance), chunking.min_chunks, chunking, best, params.seed)
-        return _result(best, search_fixed_number(instance, chunking, best, bound, search, params))
+        bound = search_fixed_number(instance, chunking, best, bound, search, params)
+        return _result(best, bound, _stopped_by(best))
     return _solve_equal(instance, chunking, params, best, bound)
 
 
@@ -115,29 +123,37 @@ def _solve_equal(
     """
     counted = replace(instance, num_chunks=chunking.min_chunks)
     few = chunking.min_chunks <= EXACT_MAX_CHUNKS
-    deadline = best.deadline
-    if few:
-        best.deadline = min(deadline, time.monotonic() + min(SEARCH_MAX_S, SEARCH_SHARE * params.time_limit_s))
-    bound = _search_and_prove(counted, chunking, params, best, bound)
-    best.deadline = deadline
+    search = EqualSearch(search_space(counted), best, _equal_hints(params, chunking), params.seed)
+    search_s = min(SEARCH_MAX_S, SEARCH_SHARE * params.time_limit_s)
+    with best.narrowed(search_s, SEARCH_SHARE) if few else nullcontext():
+        bound = _search_and_prove(counted, search, params, best, bound)
+        ending = _stopped_by(best)
     left_s = best.left_s
     is_enough = best.is_over if params.gap > DEFAULT_GAP else best.makespan_ps <= bound.value_ps
     if not few or is_enough or left_s <= 0:
-        return _result(best, bound)
+        return _result(best, bound, ending)
     from themis_models.cp_sat.solver import solve_cp_sat
 
     known = (best.schedule,) if best.schedule is not None else ()
-    exact_params = replace(params, time_limit_s=left_s, hints=known + params.hints, bound=bound, chunking=None)
+    left = None if best.evaluations is None else max(1, best.evaluations.left)
+    exact_params = replace(
+        params, time_limit_s=left_s, hints=known + params.hints, bound=bound, chunking=None, max_evaluations=left
+    )
     exact = solve_cp_sat(counted, exact_params)
     if exact.schedule is not None:
         best.offer(exact.schedule, "cp-sat")
     stronger = bound if exact.bound is None else best_bound([bound, exact.bound])
-    return _result(best, stronger, exact.note)
+    if not exact.note:
+        return _result(best, stronger, exact.ending)
+    if best.evaluations is None:
+        return _result(best, stronger, Ending.GAP if best.is_reached else Ending.UNKNOWN, exact.note)
+    # The joint model was too large to be tried, so what is left goes to the search.
+    stronger = _search_and_prove(counted, search, params, best, stronger)
+    return _result(best, stronger, _stopped_by(best))
 
 
-def _search_and_prove(counted: Instance, chunking: Chunking, params: SolverParams, best: Best, bound: Bound) -> Bound:
+def _search_and_prove(counted: Instance, search: EqualSearch, params: SolverParams, best: Best, bound: Bound) -> Bound:
     """Search to within the margin of a floating-point bound, prove what is found, and search on if that fails."""
-    search = EqualSearch(search_space(counted), best, _equal_hints(params, chunking), params.seed)
     wanted_ps = best.target_ps
     best.target_ps = max(wanted_ps, floor(bound.value_ps * (1 + PROVABLE)))
     search.run(params.num_workers)
@@ -155,13 +171,19 @@ def _with_proof(counted: Instance, params: SolverParams, best: Best, bound: Boun
     makespan_ps = None if best.schedule is None else best.schedule.makespan_ps
     if makespan_ps is None or not bound.value_ps < makespan_ps <= bound.value_ps * (1 + WORTH_PROVING):
         return bound
-    time_limit_s = max(MIN_PROOF_S, min(MAX_PROOF_S, best.left_s))
-    proof = prove_by_assignment(counted, bound.scope, makespan_ps, replace(params, time_limit_s=time_limit_s))
+    if best.evaluations is None:
+        limited = replace(params, time_limit_s=max(MIN_PROOF_S, min(MAX_PROOF_S, best.left_s)))
+    else:
+        least, most = (round(seconds * EVALUATIONS_PER_S) for seconds in (MIN_PROOF_S, MAX_PROOF_S))
+        evaluations = max(least, min(most, best.evaluations.left))
+        limited = replace(params, time_limit_s=max(MIN_PROOF_S, best.left_s), max_evaluations=evaluations)
+    proof = prove_by_assignment(counted, bound.scope, makespan_ps, limited)
     return bound if proof is None else best_bound([bound, proof])
 
 
 def _new_best(instance: Instance, chunking: Chunking, target_ps: int, deadline: float, params: SolverParams) -> Best:
-    best = Best(instance, target_ps, deadline, params.on_progress)
+    evaluations = None if params.max_evaluations is None else Evaluations(params.max_evaluations)
+    best = Best(instance, target_ps, deadline, params.on_progress, evaluations=evaluations)
     for hint in params.hints:
         if chunking.allows(instance, [chunk.size_bytes for chunk in hint.chunks]):
             best.offer(hint, "hint")
@@ -182,9 +204,33 @@ def _equal_hints(params: SolverParams, chunking: Chunking) -> list[Schedule]:
     return [hint for hint in params.hints if hint.num_chunks == chunking.min_chunks and hint.sizing is Sizing.EQUAL]
 
 
-def _result(best: Best, bound: Bound | None, note: str = "") -> SolverResult:
+def _stopped_by(best: Best) -> Ending:
+    """Return what has just stopped a search."""
+    if best.is_reached or not best.is_spent:
+        return Ending.GAP
+    return Ending.EVALUATIONS if best.evaluations is not None and not best.evaluations.left else Ending.TIME
+
+
+def _is_proven_for_all(chunking: Chunking, best: Best, proven: Mapping[int, Bound]) -> bool:
+    """Return whether no other number of chunks allows a shorter schedule than the best one either."""
+    chosen = 0 if best.schedule is None else best.schedule.num_chunks
+    others = set(range(chunking.min_chunks, chunking.max_chunks + 1)) - {chosen}
+    return all(count in proven and proven[count].value_ps >= best.makespan_ps for count in others)
+
+
+def _result(
+    best: Best, bound: Bound | None, ending: Ending, note: str = "", *, is_for_all: bool = True
+) -> SolverResult:
+    """Return the result of a run that was stopped so, unless by a proof, or by the time where evaluations are limited.
+
+    A clock only goes forward: if the deadline lies ahead now, nothing before was stopped by it. A bound that is met is
+    a proof if it is the only one or the numbers of chunks left out allow nothing shorter (`is_for_all`).
+    """
+    if best.evaluations is not None and best.left_s <= CLOSE_S:
+        ending = Ending.TIME
     schedule = best.schedule
     if schedule is None:
-        return SolverResult(Status.FEASIBLE, None, bound, note)
-    proven = bound is not None and bound.value_ps == schedule.makespan_ps
-    return SolverResult(Status.OPTIMAL if proven else Status.FEASIBLE, schedule, bound, note)
+        return SolverResult(Status.FEASIBLE, None, bound, note, ending)
+    if bound is not None and bound.value_ps == schedule.makespan_ps:
+        return SolverResult(Status.OPTIMAL, schedule, bound, note, Ending.PROOF if is_for_all else ending)
+    return SolverResult(Status.FEASIBLE, schedule, bound, note, ending)

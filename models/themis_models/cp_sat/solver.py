@@ -14,10 +14,12 @@ from ortools.sat.python import cp_model
 from themis_models.cp_sat.model import JointModel
 from themis_models.cp_sat.reading import add_hint, read_schedule
 from themis_models.hints import best_hint
+from themis_models.limits import deterministic_s
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.errors import SolverError
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule, Status
+from themis_opt.solving.ending import CLOSE_S, Ending
 from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
 
 ARCS_PER_S = 500
@@ -65,10 +67,13 @@ def solve_cp_sat(instance: Instance, params: SolverParams) -> SolverResult:
     best = best_hint(instance, params)
     horizon_ps = best.makespan_ps or 0
     num_arcs = _num_arcs(instance)
-    if num_arcs > min(MAX_ARCS, ARCS_PER_S * params.time_limit_s):
-        too_large = f"the joint model of {num_arcs} arcs is too large for {params.time_limit_s:.3g} s"
+    limit_s = params.time_limit_s if params.max_evaluations is None else deterministic_s(params.max_evaluations)
+    if num_arcs > min(MAX_ARCS, ARCS_PER_S * limit_s):
+        is_timed = params.max_evaluations is None
+        limit = f"{limit_s:.3g} s" if is_timed else f"{params.max_evaluations} evaluations"
+        too_large = f"the joint model of {num_arcs} arcs is too large for {limit}"
         note = f"{too_large}; returned the best heuristic"
-        return SolverResult(Status.FEASIBLE, best, None, note)
+        return SolverResult(Status.FEASIBLE, best, None, note, Ending.UNKNOWN if is_timed else Ending.EVALUATIONS)
     if horizon_ps > min(LARGEST_TIME_PS, LARGEST_SUM_PS // num_arcs):
         return SolverResult(Status.FEASIBLE, best, None, "times are too long for CP-SAT; returned the best heuristic")
     joint = JointModel(instance, horizon_ps, _known_bound_ps(instance, params))
@@ -79,8 +84,12 @@ def solve_cp_sat(instance: Instance, params: SolverParams) -> SolverResult:
     with _python_handles_sigint_afterwards():
         code = solver.solve(joint.model, watch)
     lower_ps = watch.lower_ps(solver.best_objective_bound, code)
-    proven = lower_ps >= (watch.best.makespan_ps or 0)
-    return SolverResult(Status.OPTIMAL if proven else Status.FEASIBLE, watch.best, _bound(instance, lower_ps))
+    bound = _bound(instance, lower_ps)
+    if lower_ps >= (watch.best.makespan_ps or 0):
+        return SolverResult(Status.OPTIMAL, watch.best, bound, ending=Ending.PROOF)
+    is_in_time = params.max_evaluations is not None and time.monotonic() < deadline - CLOSE_S
+    ending = Ending.EVALUATIONS if is_in_time else Ending.TIME
+    return SolverResult(Status.FEASIBLE, watch.best, bound, ending=ending)
 
 
 class _Watch(cp_model.CpSolverSolutionCallback):
@@ -124,6 +133,8 @@ class _Watch(cp_model.CpSolverSolutionCallback):
 def _configured(params: SolverParams, num_arcs: int, time_left_s: float) -> cp_model.CpSolver:
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = max(0.01, time_left_s)
+    if params.max_evaluations is not None:
+        solver.parameters.max_deterministic_time = deterministic_s(params.max_evaluations)
     solver.parameters.num_workers = params.num_workers
     solver.parameters.random_seed = params.seed
     # The linear relaxation of loads and levels is what closes four chunks on four dimensions.

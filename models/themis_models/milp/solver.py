@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from math import ceil
 
-from themis_models.highs import HighsOptions, HighsResult, solve_with_highs
+from themis_models.highs import HighsOptions, HighsResult, HighsStatus, solve_with_highs
 from themis_models.hints import best_hint
+from themis_models.limits import num_nodes
 from themis_models.milp.model import JointProgram
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.collective import Phase
 from themis_opt.instance import Instance
 from themis_opt.schedules import Chunk, Order, Schedule, Slot, Status
 from themis_opt.simulator import simulate
+from themis_opt.solving.ending import CLOSE_S, Ending
 from themis_opt.solving.protocol import SolverParams, SolverResult
 
 MAX_DISJUNCTIONS = 400
@@ -66,21 +68,29 @@ def solve_milp(instance: Instance, params: SolverParams) -> SolverResult:
             note = f"{count} {what} are too many for milp ({most}); returned the best heuristic"
             return SolverResult(Status.FEASIBLE, best, None, note)
     if horizon_ps == 0:
-        return SolverResult(Status.OPTIMAL, best, _bound(instance, 0))
+        return SolverResult(Status.OPTIMAL, best, _bound(instance, 0), ending=Ending.PROOF)
     program = JointProgram(instance, horizon_ps)
-    options = HighsOptions(max(0.01, deadline - time.monotonic()), params.num_workers, params.seed, TOLERANCE)
+    left_s = max(0.01, deadline - time.monotonic())
+    max_nodes = num_nodes(params.max_evaluations)
+    options = HighsOptions(left_s, params.num_workers, params.seed, TOLERANCE, max_nodes)
     result = solve_with_highs(program.problem, options)
+    is_in_time = max_nodes is not None and time.monotonic() < deadline - CLOSE_S
+    ending = Ending.EVALUATIONS if is_in_time else Ending.TIME
     if result.values:
         found = _read_schedule(program, result)
         if (found.makespan_ps or 0) < horizon_ps:
             best = found
     if result.best_bound is None:
-        return SolverResult(Status.FEASIBLE, best, None)
+        return SolverResult(Status.FEASIBLE, best, None, ending=ending)
     # The optimum is a whole number of picoseconds, so what is left after the margin is rounded up.
     margin = MARGIN_PER_STAGE * len(program.starts)
     value_ps = max(0, ceil((result.best_bound - margin) * horizon_ps))
-    proven = value_ps >= (best.makespan_ps or 0)
-    return SolverResult(Status.OPTIMAL if proven else Status.FEASIBLE, best, _bound(instance, value_ps))
+    bound = _bound(instance, value_ps)
+    if value_ps >= (best.makespan_ps or 0):
+        return SolverResult(Status.OPTIMAL, best, bound, ending=Ending.PROOF)
+    if result.status is HighsStatus.OPTIMAL:
+        ending = Ending.GAP  # what is left is the margin of a bound in floating point
+    return SolverResult(Status.FEASIBLE, best, bound, ending=ending)
 
 
 def _read_schedule(program: JointProgram, result: HighsResult) -> Schedule:
