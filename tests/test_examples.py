@@ -11,15 +11,21 @@ from pathlib import Path
 import pytest
 
 from themis_opt import load_schedule
+from themis_opt.studies import read_table
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py"))
 
 
-def run(script: str, folder: Path, *, writes: tuple[str, ...] = ()) -> str:
+def run(script: str, folder: Path, *arguments: str, writes: tuple[str, ...] = ()) -> str:
     """Return what a script prints, run as a user would; it must write these files and no other."""
     done = subprocess.run(
-        [sys.executable, EXAMPLES / script], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, EXAMPLES / script, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -58,6 +64,61 @@ def test_certificate_proves_what_is_claimed(tmp_path: Path) -> None:
     claimed, proven = re.findall(r"(?:claimed|proven) (\d+) ps", run("certificate.py", tmp_path))
     assert claimed == proven
     assert int(claimed) > 0
+
+
+def thinned(name: str, folder: Path, **values: str) -> str:
+    """Write a study of examples/studies with fewer values on some axes, and return its path."""
+    text = (EXAMPLES / "studies" / f"{name}.yaml").read_text(encoding="utf-8")
+    for axis, fewer in values.items():
+        text, count = re.subn(rf"^  {axis}: .*$", f"  {axis}: {fewer}", text, flags=re.MULTILINE)
+        assert count == 1
+    path = folder / f"{name}.yaml"
+    path.write_text(text.replace("2000000", "300000").replace("1000000}", "20000}"), encoding="utf-8")
+    return str(path)
+
+
+def is_png(path: Path) -> bool:
+    return path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+@pytest.mark.slow
+def test_paper_figures_are_drawn_and_the_optimum_is_the_fastest(tmp_path: Path) -> None:
+    studies, folder = tmp_path / "studies", tmp_path / "work"
+    studies.mkdir()
+    folder.mkdir()
+    sizes = thinned("paper_sizes", studies, size="[100 MiB, 1000 MiB]")
+    chunks = thinned("paper_chunks", studies, chunks="[4, 16]")
+    figures = tuple(f"figure_{number}.png" for number in (8, 9, 10, 11))
+    written = (*figures, "paper_sizes.db", "paper_chunks.db")
+    text = run("paper_figures.py", folder, "--sizes", sizes, "--chunks", chunks, writes=written)
+    assert all(is_png(folder / figure) for figure in figures)
+    assert "paper_sizes: 48 points, 48 of them done now, 0 failed" in text
+    times = {name: float(time) for name, time in re.findall(r"MiB, (\S+): ([\d.]+) us with", text)}
+    assert list(times) == ["baseline", "themis-fifo", "themis-scf", "optimum"]
+    assert min(times, key=lambda name: times[name]) == "optimum"
+    for row in read_table(folder / "paper_sizes.db", ["scheduler = optimum"]).rows:
+        assert float(row.values["gap_any"] or 0) < 0.002
+        assert row.status == "feasible"  # and not 'not-repeatable'
+
+
+def test_themis_gap_map_is_drawn(tmp_path: Path) -> None:
+    text = run("themis_gap_map.py", tmp_path, writes=("themis_gap_map.db", "themis_gap_map.png"))
+    assert is_png(tmp_path / "themis_gap_map.png")
+    nearest, farthest = map(float, re.findall(r"([\d.]+)% to the bound", text))
+    assert 0 <= nearest < farthest
+
+
+@pytest.mark.slow
+def test_best_chunk_count_is_drawn_and_choosing_gains(tmp_path: Path) -> None:
+    studies, folder = tmp_path / "studies", tmp_path / "work"
+    studies.mkdir()
+    folder.mkdir()
+    study = thinned("best_chunk_count", studies, size="[1 MB, 1 GB]", latency="[10 ns, 10 us]")
+    text = run("best_chunk_count.py", folder, "--study", study, writes=("best_chunk_count.db", "best_chunk_count.png"))
+    assert is_png(folder / "best_chunk_count.png")
+    speedup = re.search(r"the optimum is ([\d.]+) times as fast", text)
+    assert speedup is not None
+    assert float(speedup[1]) > 1
 
 
 def test_every_script_is_run_here() -> None:
