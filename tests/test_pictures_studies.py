@@ -1,0 +1,306 @@
+"""Pictures of studies: a line or a cell where the table has a number, and what the bound rules out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import nan
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection, QuadMesh
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+
+from themis_opt.errors import InputError
+from themis_opt.pictures import gap_map, save_picture, sweep
+from themis_opt.pictures.canvas import house_style
+from themis_opt.pictures.gap_map import common_range
+from themis_opt.pictures.panels import panels
+from themis_opt.pictures.sweep import COLORS, MARKERS, STYLES
+from themis_opt.studies.table import Column, Role, StudyRow, StudyTable, Value
+
+SIZES = (10**6, 10**7, 10**8, 10**9)
+CHUNKS = (4, 16, 64)
+COLUMNS = {
+    "size": Column("size_bytes", "size", "B", Role.AXIS, True),
+    "chunks": Column("chunks", "chunks", "", Role.AXIS, True),
+    "scheduler": Column("scheduler", "scheduler", "", Role.AXIS, False),
+    "makespan": Column("makespan_ps", "makespan_ps", "ps", Role.METRIC, True),
+    "busbw": Column("busbw_Bps", "busbw_Bps", "B/s", Role.METRIC, True),
+    "bound": Column("bound_ps", "bound_ps", "ps", Role.METRIC, True),
+    "gap": Column("gap", "gap", "", Role.METRIC, True),
+    "sizing": Column("sizing", "sizing", "", Role.METRIC, False),
+}
+
+
+def bound_of(size: int, chunks: int) -> int:
+    return 8 * size + 10**6 * chunks
+
+
+def gap_of(scheduler: str, chunks: int) -> float:
+    return {"baseline": 0.5, "themis-scf": 0.25, "$auto$": 0.0}[scheduler] * (1 + 1 / chunks)
+
+
+def table(
+    leave_out: tuple[str, ...] = (),
+    failed: Callable[[int, int, str], bool] = lambda size, chunks, scheduler: False,
+    sizes: tuple[int, ...] = SIZES,
+    schedulers: tuple[str, ...] = ("baseline", "themis-scf", "$auto$"),
+) -> StudyTable:
+    rows = []
+    for size in sizes:
+        for chunks in CHUNKS:
+            for scheduler in schedulers:
+                makespan = bound_of(size, chunks) * (1 + gap_of(scheduler, chunks))
+                values: dict[str, Value] = {
+                    "size_bytes": size,
+                    "chunks": chunks,
+                    "scheduler": scheduler,
+                    "makespan_ps": makespan,
+                    "busbw_Bps": size * 1.5e12 / makespan,
+                    "bound_ps": bound_of(size, chunks),
+                    "gap": gap_of(scheduler, chunks),
+                    "sizing": "equal",
+                }
+                lost = failed(size, chunks, scheduler)
+                if lost:
+                    values |= dict.fromkeys(("makespan_ps", "busbw_Bps", "bound_ps", "gap", "sizing"))
+                rows.append(StudyRow(values, "failed" if lost else "heuristic", 0.1))
+    columns = tuple(column for name, column in COLUMNS.items() if name not in leave_out)
+    return StudyTable("a $study$", "", columns, tuple(rows))
+
+
+def lines_of(ax: Axes) -> dict[str, tuple[list[float], list[float]]]:
+    return {str(line.get_label()): (list(line.get_xdata()), list(line.get_ydata())) for line in ax.lines}
+
+
+def band_of(ax: Axes) -> np.ndarray:
+    (band,) = [found for found in ax.collections if isinstance(found, PolyCollection)]
+    return band.get_paths()[0].vertices
+
+
+def test_a_line_for_every_scheduler() -> None:
+    ax = sweep(table(), only={"chunks": 16})
+    lines = lines_of(ax)
+    assert list(lines) == ["baseline", "themis-scf", "$auto$", "bound"]
+    for scheduler in ("baseline", "themis-scf", "$auto$"):
+        expected = [bound_of(size, 16) * (1 + gap_of(scheduler, 16)) for size in SIZES]
+        assert lines[scheduler] == (list(SIZES), pytest.approx(expected))
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("size per NPU", "makespan [ms]")
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1 MB", "10 MB", "100 MB", "1 GB"]
+
+
+def test_the_bound_is_a_band_below_the_makespan() -> None:
+    ax = sweep(table(), only={"chunks": 16}, y="makespan")
+    limit = [float(bound_of(size, 16)) for size in SIZES]
+    assert lines_of(ax)["bound"] == (list(SIZES), limit)
+    corners = band_of(ax)
+    assert corners[:, 1].max() == max(limit)
+    assert corners[:, 1].min() == pytest.approx(ax.get_ylim()[0])
+
+
+@pytest.mark.parametrize("leave_out", [("bound",), ("gap",), ()])
+def test_the_bound_is_a_band_above_the_bandwidth(leave_out: tuple[str, ...]) -> None:
+    """Worked out from the gap or from makespan and bound, whichever was measured."""
+    # No scheduler reaches the bound, or a wrong limit could be its own value.
+    ax = sweep(table(leave_out, schedulers=("baseline", "themis-scf")), only={"chunks": 16}, y="busbw")
+    limit = [size * 1.5e12 / bound_of(size, 16) for size in SIZES]
+    assert lines_of(ax)["bound"][1] == pytest.approx(limit)
+    corners = band_of(ax)
+    assert corners[:, 1].min() == pytest.approx(min(limit))
+    assert corners[:, 1].max() == pytest.approx(ax.get_ylim()[1])
+    assert ax.get_ylim()[0] == 0  # less than a decade: heights compare
+
+
+@pytest.mark.parametrize(("leave_out", "y"), [(("bound", "gap"), "makespan"), ((), "gap")])
+def test_without_a_bound_there_is_no_band(leave_out: tuple[str, ...], y: str) -> None:
+    assert "bound" not in lines_of(sweep(table(leave_out), only={"chunks": 16}, y=y))
+
+
+def test_the_weakest_bound_counts() -> None:
+    """Over all schedulers, each with a bound for its own chunks, no point lies in the band."""
+    study = table()
+    rows = [
+        StudyRow({**row.values, "bound_ps": 0.5 * bound_of(row.values["size_bytes"], 16)}, row.status, 0.1)  # type: ignore[arg-type]
+        if row.values["scheduler"] == "baseline"
+        else row
+        for row in study.rows
+    ]
+    changed = StudyTable(study.name, "", study.columns, tuple(rows))
+    ax = sweep(changed, only={"chunks": 16})
+    assert lines_of(ax)["bound"][1] == [0.5 * bound_of(size, 16) for size in SIZES]
+
+
+def test_what_failed_interrupts_a_line_and_is_counted() -> None:
+    study = table(failed=lambda size, chunks, scheduler: size == 10**7 and scheduler == "baseline")
+    ax = sweep(study, only={"chunks": 16})
+    values = lines_of(ax)["baseline"][1]
+    assert [np.isnan(value) for value in values] == [False, True, False, False]
+    assert ax.get_xlabel() == "size per NPU\n(1 of 12 points failed or not computed yet)"
+    assert nan != values[1]
+
+
+def test_lines_differ_in_more_than_colour() -> None:
+    styles = [(line.get_marker(), line.get_linestyle()) for line in sweep(table(), only={"chunks": 4}).lines]
+    for looks in zip(*styles[:3], strict=True):  # those of the schedulers: markers, then strokes
+        assert len(set(looks)) == 3
+    assert len({(COLORS[n % len(COLORS)], MARKERS[n % len(MARKERS)]) for n in range(24)}) == 24
+    assert len({*STYLES}) == 4
+
+
+def test_chunk_counts_are_labelled_as_they_are() -> None:
+    ax = sweep(table(), x="chunks", only={"size": 10**6})
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["4", "16", "64"]
+    assert ax.get_xlabel() == "number of chunks"
+
+
+def test_only_some_of_many_values_are_labelled() -> None:
+    sizes = tuple(2**power for power in range(10, 32))
+    ax = sweep(table(sizes=sizes), only={"chunks": 4})
+    texts = [label.get_text() for label in ax.get_xticklabels()]
+    assert 5 <= len(texts) <= 12
+    assert texts[-1] == "2 GiB"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {},
+            "chunks: varies too, .* keep one value .such as --where chunks=..., with one of: 4, 16, 64., or spread it",
+        ),
+        ({"x": "chnks"}, r"--x: the study has no column 'chnks'; it has: size, .* \(did you mean 'chunks'\?\)"),
+        ({"y": "busbandwidth", "only": {"chunks": 4}}, "--y: the study has no column 'busbandwidth'"),
+        ({"by": "sheduler"}, r"--by: .*did you mean 'scheduler'"),
+        ({"x": "scheduler", "by": "chunks"}, "--x: column scheduler has words, not numbers"),
+        ({"y": "sizing"}, "--y: column sizing has words, not numbers"),
+        ({"only": {"chunks": 5}}, "the study has no row with chunks = 5"),
+    ],
+)
+def test_sweeps_that_make_no_sense(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        sweep(table(), **options)  # type: ignore[arg-type]
+
+
+def test_a_study_without_results() -> None:
+    study = table(failed=lambda size, chunks, scheduler: True)
+    with pytest.raises(InputError, match="has no result for makespan_ps yet"):
+        sweep(study, only={"chunks": 4})
+    with pytest.raises(InputError, match="has no result for gap yet"):
+        gap_map(study, scheduler="baseline")
+    assert common_range(study, "gap") is None
+
+
+def mesh_of(ax: Axes) -> QuadMesh:
+    (mesh,) = [found for found in ax.collections if isinstance(found, QuadMesh)]
+    return mesh
+
+
+def test_a_cell_for_every_pair() -> None:
+    ax = gap_map(table(), scheduler="themis-scf")
+    cells = mesh_of(ax).get_array()
+    assert cells.shape == (3, 4)  # chunks upwards, sizes across
+    assert cells.tolist() == [[gap_of("themis-scf", chunks)] * 4 for chunks in CHUNKS]
+    assert sorted({text.get_text() for text in ax.texts}) == ["25.4", "26.6", "31.2"]  # per cent
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1 MB", "10 MB", "100 MB", "1 GB"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["4", "16", "64"]
+    assert mesh_of(ax).norm.vmin == 0  # a gap of nothing is the darkest
+    assert ax.get_title(loc="left") == "a $study$: themis-scf"
+    bar = mesh_of(ax).colorbar
+    assert bar is not None
+    assert bar.ax.get_ylabel() == "gap to the bound [%]"
+
+
+def test_a_cell_without_a_result_is_crossed() -> None:
+    study = table(failed=lambda size, chunks, scheduler: (size, chunks) == (10**7, 16))
+    ax = gap_map(study, scheduler="baseline", metric="makespan")
+    assert np.ma.getmaskarray(mesh_of(ax).get_array()).nonzero() == (np.array([1]), np.array([1]))
+    (crossed,) = [patch for patch in ax.get_children() if isinstance(patch, PathPatch) and patch.get_hatch()]
+    assert crossed.get_path().vertices[:4].tolist() == [[0.5, 0.5], [1.5, 0.5], [1.5, 1.5], [0.5, 1.5]]
+    assert "1 of 12 points failed" in ax.get_xlabel()
+
+
+def test_numbers_are_left_out_where_they_do_not_fit() -> None:
+    sizes = tuple(range(10**6, 10**6 + 200))
+    ax = gap_map(table(sizes=sizes), scheduler="baseline")
+    assert list(ax.texts) == []
+    assert len(ax.get_xticklabels()) <= 16
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "scheduler: varies too"),
+        ({"scheduler": "themis"}, r"--scheduler: the study has no 'themis'; it has: .*did you mean 'themis-scf'"),
+        ({"metric": "gapp"}, r"--metric: .*did you mean 'gap'"),
+        ({"metric": "sizing"}, "--metric: column sizing has words"),
+        ({"x": "size", "y": "size"}, "--x and --y are both size"),
+    ],
+)
+def test_maps_that_make_no_sense(options: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        gap_map(table(), **options)  # type: ignore[arg-type]
+
+
+def test_panels_share_colours_and_are_named() -> None:
+    study = table()
+
+    def draw(*, only: dict[str, Value], ax: Axes, title: str, is_corner: bool) -> Axes:
+        return gap_map(study, only=only, ax=ax, title=title, value_range=common_range(study, "gap"))
+
+    figure = panels(study, "scheduler", draw)
+    maps = [ax for ax in figure.axes if any(isinstance(found, QuadMesh) and found.colorbar for found in ax.collections)]
+    assert [ax.get_title(loc="left") for ax in maps] == ["baseline", "themis-scf", "$auto$"]
+    assert {(mesh_of(ax).norm.vmin, mesh_of(ax).norm.vmax) for ax in maps} == {(0.0, gap_of("baseline", 4))}
+    with pytest.raises(InputError, match=r"--panels: .*did you mean 'chunks'"):
+        panels(study, "chunk", draw)
+
+
+def test_names_are_text_and_bytes_are_the_same(tmp_path: Path) -> None:
+    def written(name: str) -> bytes:
+        with house_style():
+            save_picture(figure_of(sweep(table(), only={"chunks": 4})), tmp_path / name)
+        return (tmp_path / name).read_bytes()
+
+    assert written("a.svg") == written("b.svg")
+    ax = sweep(table(), only={"chunks": 4})
+    legend = ax.get_legend()
+    assert legend is not None
+    assert not any(text.get_parse_math() for text in legend.get_texts())
+    assert not any(title.get_parse_math() for title in [ax.title, ax._left_title] if title.get_text())
+
+
+def figure_of(ax: Axes) -> Figure:
+    figure = ax.get_figure()
+    assert isinstance(figure, Figure)
+    return figure
+
+
+def test_dimensions_are_counted_from_one() -> None:
+    column = Column("dimensions[0].bandwidth_Bps", "dimensions[0].bandwidth", "B/s", Role.AXIS, True)
+    rows = tuple(
+        StudyRow({column.name: bandwidth, "gap": 0.1}, "heuristic", 0.1)
+        for bandwidth in (10**11, 2 * 10**11, 3 * 10**11)
+    )
+    ax = sweep(StudyTable("s", "", (column, COLUMNS["gap"]), rows), y="gap")
+    assert ax.get_xlabel() == "dim1 bandwidth"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["100 GB/s", "200 GB/s", "300 GB/s"]
+    assert ax.get_ylabel() == "gap to the bound [%]"
+
+
+def test_rows_of_bounds_are_no_points_but_count_as_bounds() -> None:
+    """A study may ask for bounds alone: they draw no line, and nobody calls them failed."""
+    study = table(("gap",))
+    bounds = [
+        StudyRow({**row.values, "scheduler": "bound", "makespan_ps": None, "busbw_Bps": None}, "bound", 0.1)
+        for row in study.rows
+        if row.values["scheduler"] == "baseline"
+    ]
+    points = [StudyRow({**row.values, "bound_ps": None}, row.status, 0.1) for row in study.rows]
+    ax = sweep(StudyTable("s", "", study.columns, (*points, *bounds)), only={"chunks": 16})
+    assert list(lines_of(ax)) == ["baseline", "themis-scf", "$auto$", "bound"]
+    assert lines_of(ax)["bound"][1] == [float(bound_of(size, 16)) for size in SIZES]
+    assert ax.get_xlabel() == "size per NPU"

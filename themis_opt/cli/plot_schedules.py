@@ -1,0 +1,261 @@
+"""``themis-opt plot timeline``, ``utilization`` and ``loads``: schedules from files, schedulers and solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from themis_opt.bound import Sizing
+from themis_opt.chunking import ChunkingChoice
+from themis_opt.cli.exits import Exit, exit_code
+from themis_opt.cli.options import DEFAULT_MAX_CHUNKS, read_argument
+from themis_opt.errors import InputError, InvalidScheduleError
+from themis_opt.instance import Instance
+from themis_opt.schedules import Schedule
+
+if TYPE_CHECKING:
+    from themis_opt.cli.options import Overrides
+    from themis_opt.comparison import Run
+    from themis_opt.pictures.subject import Subject
+
+_SHARED = frozenset(
+    {
+        "collective",
+        "size",
+        "chunks",
+        "occupancy",
+        "chunk_overhead",
+        "dimensions",
+        "schedulers",
+        "solver",
+        "time_limit",
+        "evaluations",
+        "seed",
+        "workers",
+    }
+)
+OPTIONS = {"timeline": _SHARED | {"text"}, "utilization": _SHARED | {"window"}, "loads": _SHARED}
+"""What each kind takes beside the options of all pictures."""
+_DEFAULT = "baseline,themis-scf"
+_SQLITE = b"SQLite format 3\x00"
+_COMPARISON = b'"themis-opt/comparison/'
+_HEAD = 4096
+
+
+def plot(kind: str, sources: tuple[str, ...], output: str | None, options: dict[str, Any]) -> None:
+    """Draw the schedules that the sources and options name."""
+    _window(options["window"])
+    runs = _runs(sources, options)
+    subjects = _subjects(runs)
+    if options["text"]:
+        _print(subjects, options["title"])
+    else:
+        _draw(kind, subjects, output, options)
+    for run in runs:
+        if run.interruption is not None:  # what there was by then is drawn
+            raise Exit(exit_code(run.interruption))
+
+
+def _draw(kind: str, subjects: Sequence[Subject], output: str | None, options: dict[str, Any]) -> None:
+    from themis_opt.pictures import loads, save_picture, timeline, utilization
+    from themis_opt.pictures.canvas import figure_of, house_style, new_axes
+
+    assert output is not None
+    window_ps = _window(options["window"])
+    title = options["title"] or ""
+    size = options["figure_size"]
+    with house_style():
+        ax = None if size is None else new_axes(*size)
+        if kind == "utilization":
+            ax = utilization(subjects, window_ps=window_ps, ax=ax, title=title)
+        else:
+            ax = (timeline if kind == "timeline" else loads)(subjects, ax=ax, title=title)
+        save_picture(figure_of(ax), output, dpi=options["dpi"])
+
+
+def _window(text: str | None) -> float | None:
+    """Return the window in picoseconds."""
+    if text is None:
+        return None
+    from themis_opt.units import parse_time
+
+    try:
+        window_ps = float(parse_time(text))
+    except InputError as error:
+        raise error.at("--window") from None
+    if not window_ps:
+        raise InputError(f"--window: {text!r} is not allowed; it must be above zero")
+    return window_ps
+
+
+def _print(subjects: Sequence[Subject], title: str | None) -> None:
+    """Draw a timeline as wide as the terminal."""
+    import shutil
+    import sys
+
+    from themis_opt.cli.tables import console
+    from themis_opt.cli.wrapping import PLAIN_WIDTH
+    from themis_opt.pictures import text_timeline
+    from themis_opt.pictures.text_timeline import MIN_WIDTH
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PLAIN_WIDTH
+    picture = text_timeline(subjects, width=max(width, MIN_WIDTH), title=title or "")
+    console().print(picture, soft_wrap=True, end="")
+
+
+def _runs(sources: tuple[str, ...], options: dict[str, Any]) -> list[Run]:
+    """Return the runs: those of comparison files as they are, then what is made of everything else."""
+    from themis_opt.cli.options import overrides_from, require_fixed_count
+
+    overrides = overrides_from(options)
+    require_fixed_count(overrides)
+    runs: list[Run] = []
+    instances: list[Instance] = []
+    own: dict[str, Schedule] = {}
+    for source in sources:
+        head = _head(source)
+        if head.startswith(_SQLITE):
+            raise InputError(f"{source}: is a study's database; 'plot sweep' and 'plot gap-map' draw it")
+        if _COMPARISON in head:
+            from themis_opt.comparison_file import load_comparison
+
+            runs += load_comparison(source)
+            continue
+        thing = read_argument(source)
+        if isinstance(thing, Schedule):
+            _require_true(source, thing)
+            own[source] = thing
+        else:
+            instances += overrides.apply(thing)
+    if not instances:
+        _refuse_unused(overrides, options)
+    if instances or own:
+        runs += _compared(instances, own, options)
+    return runs
+
+
+def _refuse_unused(overrides: Overrides, options: dict[str, Any]) -> None:
+    """Raise when there are options for instances and no instance among the sources."""
+    if overrides != type(overrides)() or options["schedulers"] is not None or options["solver"] != "none":
+        raise InputError(
+            "the options of an instance, --schedulers and --solver are for an instance or a network, and there is none "
+            "among what is to be drawn; name one, or leave them out"
+        )
+
+
+def _require_true(path: str, schedule: Schedule) -> None:
+    """Raise when a schedule file is wrong.
+
+    Raises
+    ------
+    InvalidScheduleError
+        Naming the file in front of every violation.
+    """
+    from themis_opt.validation import validate
+
+    violations = validate(schedule.instance, schedule)
+    if violations:
+        raise InvalidScheduleError([replace(violation, message=f"{path}: {violation}") for violation in violations])
+
+
+def _compared(instances: list[Instance], own: dict[str, Schedule], options: dict[str, Any]) -> list[Run]:
+    """Return schedulers, schedule files and the solver on the instances, as `compare` puts them side by side."""
+    from themis_opt.api import default_workers
+    from themis_opt.cli.differences import first_difference
+    from themis_opt.cli.progress import Relay, progress_line
+    from themis_opt.comparison import compare, same_problem
+    from themis_opt.solving.protocol import SolverParams
+
+    problems = list(instances)
+    for path, schedule in own.items():
+        if not any(same_problem(schedule.instance, problem) for problem in problems):
+            if instances:
+                raise InputError(
+                    f"{path}: is a schedule for another instance ({first_difference(schedule.instance, problems)}); "
+                    "draw it with its own, or name schedules alone"
+                )
+            problems.append(schedule.instance)
+    solver = None if options["solver"] == "none" else options["solver"]
+    evaluations = options["evaluations"]
+    relay = Relay()
+    params = SolverParams(
+        options["time_limit"],
+        options["workers"] or default_workers(evaluations),
+        options["seed"],
+        max_evaluations=evaluations,
+        on_progress=relay,
+    )
+    comparison = compare(
+        problems,
+        schedulers=_schedulers(options["schedulers"]) if instances else (),
+        solver=solver,
+        params=params,
+        choices=_choices(solver),
+        own_schedules=own,
+    )
+    with progress_line(solver or "heuristics") as relay.show:
+        return list(comparison)
+
+
+def _schedulers(text: str | None) -> list[str]:
+    """Return the names of the schedulers to draw."""
+    from themis_opt.comparison import THEMIS_BEST
+    from themis_opt.schedulers.registry import SCHEDULERS
+
+    if text == "all":
+        return [*SCHEDULERS.names(), THEMIS_BEST]
+    names = [name.strip() for name in (text or _DEFAULT).split(",")]
+    for name in names:
+        if name != THEMIS_BEST:
+            try:
+                SCHEDULERS.require(name)
+            except InputError as error:
+                raise error.at("--schedulers") from None
+    return names
+
+
+def _choices(solver: str | None) -> dict[str, ChunkingChoice]:
+    """Return what a solver may choose, by the names of its rows: as in a comparison without options for that."""
+    if solver is None:
+        return {}
+    if solver != "auto":
+        return {solver: ChunkingChoice()}
+    return {"auto-equal": ChunkingChoice(), "auto": ChunkingChoice(Sizing.FREE, DEFAULT_MAX_CHUNKS)}
+
+
+def _subjects(runs: Sequence[Run]) -> list[Subject]:
+    """Return what is drawn: every row once, told apart by what its instance has of its own where there are several."""
+    from themis_opt.pictures import Subject
+    from themis_opt.pictures.labels import plain_label
+    from themis_opt.units import format_size
+
+    traits = [
+        (
+            plain_label(run.instance.network.name, 24),
+            str(run.instance.collective),
+            format_size(run.instance.size_bytes),
+            str(run.instance.occupancy),
+        )
+        for run in runs
+    ]
+    varying = [place for place in range(len(traits[0])) if len({trait[place] for trait in traits}) > 1]
+    subjects: list[Subject] = []
+    seen = set()
+    for run, trait in zip(runs, traits, strict=True):
+        for row in run.rows:
+            name = ", ".join([plain_label(row.name), *(trait[place] for place in varying)])
+            drawn = (name, row.schedule.chunks, row.schedule.sequences)
+            if drawn not in seen:
+                seen.add(drawn)
+                subjects.append(Subject(name, row.schedule, row.timeline, row.bound))
+    return subjects
+
+
+def _head(source: str) -> bytes:
+    """Return the first bytes of a file; nothing when it is none, which others tell."""
+    try:
+        with open(source, "rb") as file:
+            return file.read(_HEAD)
+    except (OSError, ValueError):
+        return b""

@@ -1,0 +1,51 @@
+"""``themis-opt plot sweep`` and ``gap-map``: what a study found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from themis_opt.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from themis_opt.studies.table import StudyTable, Value
+
+_SHARED = frozenset({"x", "y", "panels", "where"})
+OPTIONS = {"sweep": _SHARED | {"by"}, "gap-map": _SHARED | {"metric", "scheduler"}}
+"""What each kind takes beside the options of all pictures."""
+
+
+def plot(kind: str, sources: tuple[str, ...], output: str | None, options: dict[str, Any]) -> None:
+    """Draw the study in the one source."""
+    from themis_opt.pictures import save_picture
+    from themis_opt.pictures.canvas import house_style
+    from themis_opt.studies.reading_table import read_table
+
+    if len(sources) > 1:
+        raise InputError(f"plot {kind}: takes one study, and {len(sources)} files are given: {', '.join(sources)}")
+    table = read_table(sources[0], options["where"])
+    assert output is not None
+    with house_style():
+        save_picture(_figure(kind, table, options), output, dpi=options["dpi"])
+
+
+def _figure(kind: str, table: StudyTable, options: dict[str, Any]) -> Figure:
+    from themis_opt.pictures import gap_map, sweep
+    from themis_opt.pictures.canvas import figure_of, new_axes
+    from themis_opt.pictures.gap_map import common_range
+    from themis_opt.pictures.panels import panels
+
+    def draw(*, only: dict[str, Value] | None, ax: Axes | None, title: str, is_corner: bool = True) -> Axes:
+        columns = {"x": options["x"], "y": options["y"], "only": only, "ax": ax, "title": title}
+        if kind == "sweep":
+            return sweep(table, by=options["by"], legend=is_corner, **columns)
+        return gap_map(table, metric=metric, scheduler=options["scheduler"], value_range=colors, **columns)
+
+    metric = options["metric"] or "gap"
+    colors = common_range(table, metric, options["scheduler"]) if kind == "gap-map" and options["panels"] else None
+    title, size = options["title"] or "", options["figure_size"]
+    if options["panels"] is not None:
+        return panels(table, options["panels"], draw, size_in=size, title=title)
+    return figure_of(draw(only=None, ax=None if size is None else new_axes(*size), title=title))

@@ -1,0 +1,235 @@
+"""A metric, such as the gap of a scheduler, over two parameters of a study: a heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from themis_opt.errors import InputError
+from themis_opt.pictures.canvas import figure_of, new_axes
+from themis_opt.pictures.labels import plain_label
+from themis_opt.pictures.points import (
+    axis_scale,
+    distinct,
+    find_column,
+    number_in,
+    select,
+    stem,
+    texts_of,
+    title_of,
+)
+from themis_opt.pictures.subject import Floats
+from themis_opt.studies.table import Column, StudyTable, Value
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MAX_CELLS = 250_000
+_MAX_TICKS = 16
+_FONT_SIZE = 8.0
+_CHARACTER_PT = 5.2
+_LUMINANCE = (0.299, 0.587, 0.114)
+
+
+def gap_map(
+    table: StudyTable,
+    *,
+    x: str | None = None,
+    y: str | None = None,
+    metric: str = "gap",
+    scheduler: str | None = None,
+    only: Mapping[str, Value] | None = None,
+    value_range: tuple[float, float] | None = None,
+    ax: Axes | None = None,
+    title: str = "",
+) -> Axes:
+    """Draw a metric over two axes of a study, a cell for each pair of values, all cells of the same size.
+
+    Lighter is more. Values are written into the cells where they fit; a crossed cell has no result.
+
+    Parameters
+    ----------
+    table
+        The study's table.
+    x, y
+        Columns; default: the first two axes that vary (the scheduler aside).
+    metric
+        The column shown.
+    scheduler
+        Whose rows; needed where the study has several.
+    only
+        Values by columns: other rows are left out.
+    value_range
+        The values of the darkest and the lightest colour, for several maps that are compared; default: those there are.
+    ax
+        Where to; default: the axes of a new figure. Cells are 1 wide and high, the first one around (0, 0).
+    title
+        Of the axes; default: the study's name, and the scheduler.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    InputError
+        When there is no such column or scheduler, other axes vary besides, or matplotlib is not installed.
+    """
+    kept = {find_column(table, name, "only").name: value for name, value in (only or {}).items()}
+    if scheduler is not None:
+        kept.update(_kept_scheduler(table, scheduler))
+    shown = find_column(table, metric, "--metric")
+    if not shown.is_number:
+        raise InputError(f"--metric: column {shown.field} has words, not numbers")
+    across, up = _axes_of(table, x, y)
+    chosen = select(table, kept, [across, up], shown)
+    columns, lines = distinct(chosen.rows, across), distinct(chosen.rows, up)
+    if len(columns) * len(lines) > MAX_CELLS:
+        raise InputError(f"{len(columns)} x {len(lines)} cells do not fit one picture; at most {MAX_CELLS}")
+    cells = np.full((len(lines), len(columns)), np.nan)
+    for row in chosen.rows:
+        value = number_in(row, shown)
+        where = row.values.get(across.name), row.values.get(up.name)
+        if value is not None and None not in where:
+            cells[lines.index(where[1]), columns.index(where[0])] = value
+    if np.isnan(cells).all():
+        raise InputError(f"the study has no result for {shown.field} yet; there is nothing to draw")
+    ax = new_axes(*_figure_size(len(columns), len(lines))) if ax is None else ax
+    _draw_cells(ax, cells, shown, value_range or _range_of(shown, cells[~np.isnan(cells)]))
+    _label_axis(ax, "x", across, columns, chosen.remark)
+    _label_axis(ax, "y", up, lines)
+    name = plain_label(table.name) + (f": {plain_label(scheduler)}" if scheduler else "")
+    ax.set_title(title or name, loc="left", parse_math=False)
+    return ax
+
+
+def _kept_scheduler(table: StudyTable, scheduler: str) -> dict[str, Value]:
+    """Return the restriction to one scheduler.
+
+    Raises
+    ------
+    InputError
+        When the study has no such scheduler, or no column of schedulers.
+    """
+    from themis_opt.choices import did_you_mean
+
+    column = find_column(table, "scheduler", "--scheduler")
+    known = [str(value) for value in distinct(table.rows, column)]
+    if scheduler not in known:
+        raise InputError(
+            f"--scheduler: the study has no {scheduler!r}; it has: {', '.join(known)}{did_you_mean(scheduler, known)}"
+        )
+    return {column.name: scheduler}
+
+
+def _axes_of(table: StudyTable, x: str | None, y: str | None) -> tuple[Column, Column]:
+    varying = [c for c in table.axes if len(distinct(table.rows, c)) > 1 and c.field != "scheduler"]
+    across = None if x is None else find_column(table, x, "--x")
+    up = None if y is None else find_column(table, y, "--y")
+    across = across or next((column for column in varying if column is not up), None)
+    up = up or next((column for column in varying if column is not across), None)
+    if across is None or up is None:
+        raise InputError("a map needs two axes that vary, and the study has not so many; 'plot sweep' needs one")
+    if across is up:
+        raise InputError(f"--x and --y are both {across.field}; a map needs two different columns")
+    return across, up
+
+
+def _figure_size(num_columns: int, num_lines: int) -> tuple[float, float]:
+    return min(max(2.6 + 0.62 * num_columns, 5.0), 11.0), min(max(1.5 + 0.4 * num_lines, 3.2), 9.0)
+
+
+def common_range(table: StudyTable, metric: str, scheduler: str | None = None) -> tuple[float, float] | None:
+    """Return the range of colours for several maps of one study; ``None`` when it has no result.
+
+    Raises
+    ------
+    InputError
+        When there is no such metric or scheduler.
+    """
+    shown = find_column(table, metric, "--metric")
+    kept = {} if scheduler is None else _kept_scheduler(table, scheduler)
+    rows = [row for row in table.rows if all(row.values.get(name) == value for name, value in kept.items())]
+    values = [value for row in rows if (value := number_in(row, shown)) is not None]
+    return _range_of(shown, np.array(values)) if values else None
+
+
+def _range_of(shown: Column, values: Floats) -> tuple[float, float]:
+    """Return the range of colours for some values: a gap's starts at 0."""
+    low, high = float(values.min()), float(values.max())
+    if stem(shown.name) == "gap":
+        low = min(low, 0.0)
+    return low, high if high > low else low + (abs(low) or 1.0)
+
+
+def _draw_cells(ax: Axes, cells: Floats, shown: Column, value_range: tuple[float, float]) -> None:
+    from matplotlib import colormaps
+    from matplotlib.colors import Normalize
+    from matplotlib.ticker import FuncFormatter
+
+    norm = Normalize(*value_range)
+    edges = np.arange(cells.shape[1] + 1) - 0.5, np.arange(cells.shape[0] + 1) - 0.5
+    ax.set_facecolor("white")
+    colors = colormaps["cividis"]
+    mesh = ax.pcolormesh(*edges, np.ma.masked_invalid(cells), cmap=colors, norm=norm, rasterized=cells.size > 10_000)
+    _cross(ax, np.isnan(cells))
+    scale = axis_scale(shown, value_range[1])
+    figure = ax.get_figure(root=False)
+    assert figure is not None
+    bar = figure.colorbar(mesh, ax=ax, pad=0.02, format=FuncFormatter(lambda value, _: scale.text(value)))
+    bar.set_label(scale.of(title_of(shown)), parse_math=False)
+    texts = _short_texts(cells, scale.factor)
+    if not _fit(ax, cells.shape, max(len(text) for text in texts.flat)):
+        return
+    dark = colors(norm(np.nan_to_num(cells)))[..., :3] @ _LUMINANCE < 0.5
+    for (line, column), text in np.ndenumerate(texts):
+        if text:
+            color = "white" if dark[line, column] else "black"
+            ax.text(column, line, text, ha="center", va="center", fontsize=_FONT_SIZE, color=color, clip_on=True)
+
+
+def _short_texts(cells: Floats, factor: float) -> np.ndarray:
+    """Return the cells' values in the unit of the colour bar, three digits, nothing where there is no result."""
+    texts = np.full(cells.shape, "", dtype=object)
+    for place, value in np.ndenumerate(cells):
+        if not np.isnan(value):
+            number = value / factor
+            texts[place] = f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}"
+    return texts
+
+
+def _cross(ax: Axes, missing: np.ndarray) -> None:
+    """Hatch the cells without a result, as one path."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    if missing.any():
+        lines, columns = np.nonzero(missing)
+        left, low = columns - 0.5, lines - 0.5
+        corners = np.stack([left, low, left + 1, low, left + 1, low + 1, left, low + 1], axis=1).reshape(-1, 4, 2)
+        path = Path.make_compound_path_from_polys(corners)
+        ax.add_artist(PathPatch(path, facecolor="0.93", edgecolor="0.6", hatch="xx", linewidth=0))
+
+
+def _fit(ax: Axes, shape: tuple[int, ...], num_characters: int) -> bool:
+    """Return whether a text of so many characters fits into every cell."""
+    width, height = figure_of(ax).get_size_inches() * 72
+    place = ax.get_position()
+    wide = width * place.width * 0.85 / shape[1] >= num_characters * _CHARACTER_PT + 3
+    return bool(wide and height * place.height * 0.9 / shape[0] >= _FONT_SIZE + 3)
+
+
+def _label_axis(ax: Axes, which: str, column: Column, values: Sequence[Value], remark: str = "") -> None:
+    """Write the values beside their cells, every second, third … one where there are too many."""
+    step = -(-len(values) // _MAX_TICKS)
+    places = list(range(0, len(values), step))
+    texts = [text for idx, text in enumerate(texts_of(column, values)) if idx % step == 0]
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis.set_ticks(places, texts, parse_math=False)
+    axis.set_label_text(f"{title_of(column)}\n{remark}".rstrip(), parse_math=False)
+    ax.tick_params(axis="both", length=2)
+    if which == "x" and max(map(len, texts)) * len(texts) > 60:
+        for label in ax.get_xticklabels():
+            label.set(rotation=40, ha="right", rotation_mode="anchor")
