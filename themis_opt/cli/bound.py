@@ -29,13 +29,14 @@ def command(
     needs no solver process.
     """
     from themis_opt.api import usable_processors
-    from themis_opt.cli.tables import console, describe_bound, title
+    from themis_opt.cli.tables import console
     from themis_opt.cli.wrapping import print_sentence
     from themis_opt.formats.atomic import check_outputs, write_text
     from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds
     from themis_opt.solving.messages import bound_message
     from themis_opt.solving.protocol import SolverParams
     from themis_opt.solving.registry import SOLVERS
+    from themis_opt.wording import describe_bound, title
 
     check_outputs((json_path,), (instance,))
     problem = read_instance(instance, overrides_from(options))

@@ -20,11 +20,12 @@ def command(instance: str, json_path: str | None, **options: Any) -> None:
     """Show every quantity of INSTANCE after conversion, and the formula of one stage with numbers in it."""
     from themis_opt import metrics
     from themis_opt.cli.remarks import echo_headline, remark_lines
-    from themis_opt.cli.tables import console, make_table, title
+    from themis_opt.cli.tables import console, make_table
     from themis_opt.cli.wrapping import print_sentence
     from themis_opt.cost import CostModel
     from themis_opt.formats.atomic import check_outputs, write_text
     from themis_opt.units import bandwidth_column, format_bandwidth, format_size, format_time, time_column
+    from themis_opt.wording import title
 
     check_outputs((json_path,), (instance,))
     imports: list[Imported] = []

@@ -69,9 +69,9 @@ def command(argument: str, json_path: str | None, **options: Any) -> None:
 
 
 def _print_schedule(out: Console, account: ScheduleAccount) -> None:
-    from themis_opt.cli.tables import count_chunks, format_gap, title
     from themis_opt.cli.wrapping import print_sentence
     from themis_opt.units import format_time
+    from themis_opt.wording import count_chunks, format_gap, title
 
     schedule = account.schedule
     print_sentence(out, title(schedule.instance, count_chunks(schedule.num_chunks)), style="bold")
@@ -189,10 +189,11 @@ def _wait_lines(entry: Idleness) -> list[str]:
 
 def _print_instance(out: Console, account: InstanceAccount) -> None:
     from themis_opt import metrics
-    from themis_opt.cli.tables import make_table, title
+    from themis_opt.cli.tables import make_table
     from themis_opt.cli.wrapping import print_sentence
     from themis_opt.explaining.provisioning import Supply
     from themis_opt.units import bandwidth_column, format_time, time_column
+    from themis_opt.wording import title
 
     instance = account.instance
     print_sentence(out, title(instance), style="bold")

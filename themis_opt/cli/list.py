@@ -53,9 +53,9 @@ def _networks() -> list[dict[str, Any]]:
 
 
 def _instances() -> list[dict[str, Any]]:
-    from themis_opt.cli.tables import title
     from themis_opt.formats.instance_file import load_instance
     from themis_opt.formats.shipped import shipped_instances
+    from themis_opt.wording import title
 
     entries = []
     for name in shipped_instances():

@@ -91,9 +91,10 @@ def command(
 
 def _print(row: Any, claimed_ps: int | None, stages: bool) -> None:
     from themis_opt import metrics
-    from themis_opt.cli.tables import console, count_chunks, dimension_table, make_table, title
+    from themis_opt.cli.tables import console, dimension_table, make_table
     from themis_opt.cli.wrapping import print_sentence
     from themis_opt.units import format_time
+    from themis_opt.wording import count_chunks, title
 
     out = console()
     instance = row.schedule.instance

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
-from math import isinf
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -12,12 +10,12 @@ from rich.console import Console
 from rich.table import Table
 
 from themis_opt import metrics
-from themis_opt.bound import Bound, BoundScope, Sizing
+from themis_opt.bound import BoundScope, Sizing
 from themis_opt.chunking import ChunkingChoice
 from themis_opt.cli.wrapping import print_sentence
 from themis_opt.comparison import Row, Run
-from themis_opt.instance import Instance
-from themis_opt.units import exact_text, format_size, format_time, size_column, time_column
+from themis_opt.units import format_time, size_column, time_column
+from themis_opt.wording import count_chunks, describe_bound, format_gap, format_speedup, title
 
 _NAME_WIDTH = 17
 """Of the first column of a comparison: what 80 columns leave beside its figures, one space apart."""
@@ -44,34 +42,6 @@ def make_table(columns: Sequence[tuple[str, str]], *, spacious: bool = True) -> 
     for header, justify in columns:
         table.add_column(header, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     return table
-
-
-def title(instance: Instance, chunks: str | None = None) -> str:
-    """Return one line that says what an instance is; `chunks` stands for its number of chunks where another is meant.
-
-    Overheads that differ look different: they are exact.
-    """
-    subset = ""
-    if any(k not in instance.involved for k, d in enumerate(instance.network.dimensions) if d.size > 1):
-        subset = " on " + "+".join(f"dim{k + 1}" for k in instance.involved)
-    if chunks is None:
-        chunks = count_chunks(instance.num_chunks)
-    overhead = f", {_exact_time(instance.chunk_overhead_ps)} overhead each" if instance.chunk_overhead_ps else ""
-    return (
-        f"{instance.network.name}: {instance.collective}{subset}, {format_size(instance.size_bytes)}, "
-        f"{chunks}{overhead}, {instance.occupancy}, {instance.num_npus} NPUs"
-    )
-
-
-def count_chunks(num_chunks: int) -> str:
-    """Return a number of chunks in words."""
-    return f"{num_chunks} chunk{'s' if num_chunks != 1 else ''}"
-
-
-def _exact_time(time_ps: int) -> str:
-    units = (("s", 10**12), ("ms", 10**9), ("us", 10**6), ("ns", 10**3), ("ps", 1))
-    unit, scale = next((unit, scale) for unit, scale in units if time_ps >= scale)
-    return exact_text(Fraction(time_ps, scale), unit)
 
 
 def print_run(out: Console, run: Run, choice: ChunkingChoice | None = None) -> None:
@@ -139,7 +109,7 @@ def rows_table(rows: Sequence[Row]) -> Table:
             makespan,
             f"{metrics.bw_utilization(instance, row.makespan_ps):.1%}",
             f"{metrics.busbw_Bps(instance, row.makespan_ps) / 1e9:.5g}",
-            _times(row.speedup, 2),
+            format_speedup(row.speedup),
             format_gap(row.gap),
             str(row.schedule.status),
             f"{row.wall_s:.2f}",
@@ -202,36 +172,12 @@ def means_table(runs: Sequence[Run]) -> Table:
         table.add_row(
             shorten(name, _NAME_WIDTH),
             str(len(rows)),
-            _times(metrics.geometric_mean([row.speedup for row in rows]), 3),
+            format_speedup(metrics.geometric_mean([row.speedup for row in rows]), 3),
             f"{sum(use) / len(use):.1%}",
             format_gap(sum(row.gap for row in rows) / len(rows)),
             str(sum(row.schedule.status == "optimal" for row in rows)),
         )
     return table
-
-
-def describe_bound(bound: Bound) -> str:
-    """Return a bound's value, kind, scope and what of it is certified."""
-    text = f"{format_time(bound.value_ps)} ({bound.kind}; for {bound.scope})"
-    if bound.certified_ps is not None and bound.certified_ps < bound.value_ps:
-        text += f"; certified {format_time(bound.certified_ps)}"
-    elif bound.certified_ps is not None:
-        text += "; certified"
-    return text
-
-
-def format_gap(gap: float) -> str:
-    """Return a gap as a percentage; exactly 0 is told apart from almost 0, and a gap to a bound of 0 is infinite."""
-    if gap == 0:
-        return "0 %"
-    if isinf(gap):
-        return "inf"
-    return f"{gap:.2%}" if gap >= 0.0001 else f"{gap:.4%}" if gap >= 1e-6 else "<0.0001%"
-
-
-def _times(factor: float, places: int) -> str:
-    """Return a speedup: infinite for a makespan of 0 ps where the baseline takes longer."""
-    return "inf" if isinf(factor) else f"{factor:.{places}f}x"
 
 
 def shorten(text: str, width: int) -> str:
