@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from math import nan
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from matplotlib.patches import PathPatch
 
 from themis_opt.errors import InputError
 from themis_opt.pictures import gap_map, save_picture, sweep
-from themis_opt.pictures.canvas import house_style
+from themis_opt.pictures.canvas import house_style, new_axes
 from themis_opt.pictures.gap_map import common_range
 from themis_opt.pictures.panels import panels
 from themis_opt.pictures.sweep import COLORS, MARKERS, STYLES
@@ -212,6 +213,40 @@ def test_a_cell_for_every_pair() -> None:
     bar = mesh_of(ax).colorbar
     assert bar is not None
     assert bar.ax.get_ylabel() == "gap to the bound [%]"
+
+
+def test_colours_are_logarithmic_where_values_span_decades() -> None:
+    from matplotlib.colors import LogNorm
+
+    wide = mesh_of(gap_map(table(), scheduler="baseline", metric="makespan"))  # of 1 MB to 1 GB
+    assert isinstance(wide.norm, LogNorm)
+    assert (wide.norm.vmin, wide.norm.vmax) == (wide.get_array().min(), wide.get_array().max())
+    assert not isinstance(
+        mesh_of(gap_map(table(sizes=SIZES[:2]), scheduler="baseline", metric="makespan")).norm, LogNorm
+    )
+
+
+def test_labels_below_a_narrow_map_are_turned_rather_than_overlap() -> None:
+    sizes = tuple(round(10 ** (6 + step / 3)) for step in range(7))
+    study = table(sizes=sizes)
+    wide = gap_map(study, scheduler="baseline", ax=new_axes(11, 4))
+    narrow = gap_map(study, scheduler="baseline", ax=new_axes(4, 4))
+    assert {label.get_rotation() for label in wide.get_xticklabels()} == {0}
+    assert {label.get_rotation() for label in narrow.get_xticklabels()} == {40}
+
+
+@pytest.mark.parametrize(("width", "legend"), [(None, True), (4.0, False)])
+def test_binary_sizes_are_told_in_binary_units_and_have_room(width: float | None, legend: bool) -> None:
+    sizes = tuple(100 * 2**20 * number for number in range(1, 11))
+    ax = None if width is None else new_axes(width, 3)
+    ax = sweep(table(sizes=sizes), only={"chunks": 4}, x="size", ax=ax, legend=legend)
+    texts = [label.get_text() for label in ax.get_xticklabels()]
+    assert texts[-1] == "1000 MiB"
+    assert 2 <= len(texts) < 10
+    figure = ax.get_figure()
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 def test_a_cell_without_a_result_is_crossed() -> None:

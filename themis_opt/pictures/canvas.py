@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,10 @@ MAX_SIDE = 2**16
 """Pixels of a PNG's longer side; what matplotlib's renderer can do."""
 MAX_PIXELS = 10**8
 """Of a PNG; they take 4 bytes each, and as much again while they are written."""
+
+_CHARACTER_PT = 4.8
+_APART_PT = 7.0
+"""The width of a character of a label, and the room between two labels."""
 
 _STYLE: dict[str, Any] = {
     "font.size": 9.0,
@@ -110,6 +114,12 @@ def new_figure(width_in: float, height_in: float) -> Figure:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width_in, height_in), layout="constrained")
+
+
+def num_fitting(ax: Axes, texts: Sequence[str]) -> int:
+    """Return how many labels as long as the longest of these fit below some axes, at least two."""
+    width_pt = float(figure_of(ax).get_figwidth() * 72 * ax.get_position().width)
+    return max(2, int(width_pt / (_CHARACTER_PT * max(map(len, texts)) + _APART_PT)))
 
 
 def figure_of(ax: Axes) -> Figure:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from themis_opt.errors import InputError
-from themis_opt.pictures.canvas import figure_of, new_axes
-from themis_opt.pictures.labels import plain_label
+from themis_opt.pictures.canvas import figure_of, new_axes, num_fitting
+from themis_opt.pictures.labels import MAX_TITLE, plain_label
 from themis_opt.pictures.points import (
     axis_scale,
     distinct,
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MAX_CELLS = 250_000
+WIDE = 50.0
+"""Where positive values span more than this factor their colours are logarithmic."""
 _MAX_TICKS = 16
 _FONT_SIZE = 8.0
 _CHARACTER_PT = 5.2
@@ -100,7 +102,7 @@ def gap_map(
     _draw_cells(ax, cells, shown, value_range or _range_of(shown, cells[~np.isnan(cells)]))
     _label_axis(ax, "x", across, columns, chosen.remark)
     _label_axis(ax, "y", up, lines)
-    name = plain_label(table.name) + (f": {plain_label(scheduler)}" if scheduler else "")
+    name = plain_label(table.name, MAX_TITLE) + (f": {plain_label(scheduler)}" if scheduler else "")
     ax.set_title(title or name, loc="left", parse_math=False)
     return ax
 
@@ -157,8 +159,10 @@ def common_range(table: StudyTable, metric: str, scheduler: str | None = None) -
 
 
 def _range_of(shown: Column, values: Floats) -> tuple[float, float]:
-    """Return the range of colours for some values: a gap's starts at 0."""
+    """Return the range of colours for some values: a gap's starts at 0, unless its colours are logarithmic."""
     low, high = float(values.min()), float(values.max())
+    if low > 0 and high > WIDE * low:
+        return low, high
     if stem(shown.name) == "gap":
         low = min(low, 0.0)
     return low, high if high > low else low + (abs(low) or 1.0)
@@ -166,10 +170,11 @@ def _range_of(shown: Column, values: Floats) -> tuple[float, float]:
 
 def _draw_cells(ax: Axes, cells: Floats, shown: Column, value_range: tuple[float, float]) -> None:
     from matplotlib import colormaps
-    from matplotlib.colors import Normalize
+    from matplotlib.colors import LogNorm, Normalize
     from matplotlib.ticker import FuncFormatter
 
-    norm = Normalize(*value_range)
+    low, high = value_range
+    norm = LogNorm(low, high, clip=True) if low > 0 and high > WIDE * low else Normalize(low, high)
     edges = np.arange(cells.shape[1] + 1) - 0.5, np.arange(cells.shape[0] + 1) - 0.5
     ax.set_facecolor("white")
     colors = colormaps["cividis"]
@@ -230,6 +235,6 @@ def _label_axis(ax: Axes, which: str, column: Column, values: Sequence[Value], r
     axis.set_ticks(places, texts, parse_math=False)
     axis.set_label_text(f"{title_of(column)}\n{remark}".rstrip(), parse_math=False)
     ax.tick_params(axis="both", length=2)
-    if which == "x" and max(map(len, texts)) * len(texts) > 60:
+    if which == "x" and num_fitting(ax, texts) < len(texts):
         for label in ax.get_xticklabels():
             label.set(rotation=40, ha="right", rotation_mode="anchor")

@@ -11,6 +11,8 @@ from themis_opt.units import BANDWIDTH_UNITS, SIZE_UNITS, TIME_UNITS, format_siz
 
 MAX_NAME = 44
 """Characters of a name that a picture shows."""
+MAX_TITLE = 72
+"""Characters of a title."""
 
 _DECIMAL: Mapping[str, Mapping[str, Fraction]] = {
     "ps": {unit: factor for unit, factor in TIME_UNITS.items() if unit.isascii()},

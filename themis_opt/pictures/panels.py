@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from themis_opt.errors import InputError
 from themis_opt.pictures.canvas import new_figure
-from themis_opt.pictures.labels import plain_label
+from themis_opt.pictures.labels import MAX_TITLE, plain_label
 from themis_opt.pictures.points import distinct, find_column, texts_of, title_of
 from themis_opt.studies.table import StudyTable, Value
 
@@ -60,8 +60,8 @@ def panels(
     num_lines = ceil(len(values) / num_columns)
     figure = new_figure(*(size_in or (_WIDTH_IN * num_columns + 1.4, _HEIGHT_IN * num_lines + 0.5)))
     for place, (value, text) in enumerate(zip(values, texts_of(column, values), strict=True)):
-        heading = text if not column.is_number else f"{title_of(column)} {text}"
+        heading = plain_label(str(value)) if not column.is_number else f"{title_of(column)} {text}"
         ax = figure.add_subplot(num_lines, num_columns, place + 1)
         draw(only={column.name: value}, ax=ax, title=heading, is_corner=place == num_columns - 1)
-    figure.suptitle(title or plain_label(table.name), parse_math=False)
+    figure.suptitle(title or plain_label(table.name, MAX_TITLE), parse_math=False)
     return figure

@@ -37,7 +37,11 @@ def _times(times_ps: Sequence[float]) -> list[str]:
 
 
 def _sizes(sizes_bytes: Sequence[float]) -> list[str]:
-    return size_column(sizes_bytes) if len(sizes_bytes) > 1 else [format_size(size) for size in sizes_bytes]
+    """Return sizes in one unit: a binary one where they are whole in that (``300 MiB``) and not in round decimals."""
+    if len(sizes_bytes) == 1:
+        return [format_size(sizes_bytes[0])]
+    is_binary = all(size % 2**20 == 0 for size in sizes_bytes) and any(size % 10**5 for size in sizes_bytes)
+    return [f"{size / 2**20:.6g} MiB" for size in sizes_bytes] if is_binary else size_column(sizes_bytes)
 
 
 _IN_ONE_UNIT: Mapping[str, Callable[[Sequence[float]], list[str]]] = {

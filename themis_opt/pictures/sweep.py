@@ -7,8 +7,8 @@ from math import isnan, log, nan
 from typing import TYPE_CHECKING
 
 from themis_opt.errors import InputError
-from themis_opt.pictures.canvas import new_axes
-from themis_opt.pictures.labels import plain_label
+from themis_opt.pictures.canvas import new_axes, num_fitting
+from themis_opt.pictures.labels import MAX_TITLE, plain_label
 from themis_opt.pictures.limits import limits
 from themis_opt.pictures.points import (
     DECADE,
@@ -116,7 +116,7 @@ def sweep(
     _shade(ax, reach, below)
     ax.grid(True, color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.set_title(title or plain_label(table.name), loc="left", parse_math=False)
+    ax.set_title(title or plain_label(table.name, MAX_TITLE), loc="left", parse_math=False)
     if legend:
         draw_lines_legend(ax)
     return ax
@@ -177,17 +177,17 @@ def _set_across(ax: Axes, column: Column, values: Sequence[float], remark: str) 
         ax.set_xscale("log")
     ax.xaxis.set_minor_locator(NullLocator())
     if wide or len(places) <= _MAX_TICKS:
-        shown = _spaced(places, wide)
+        shown = _spaced(places, wide, min(_MAX_TICKS, num_fitting(ax, texts)))
         ax.set_xticks([places[idx] for idx in shown], [texts[idx] for idx in shown], parse_math=False)
         ax.set_xlabel(f"{title_of(column)}\n{remark}".rstrip(), parse_math=False)
     else:
         _number_axis(ax.xaxis, column, max(values), remark)
 
 
-def _spaced(places: Sequence[float], wide: bool) -> list[int]:
+def _spaced(places: Sequence[float], wide: bool, most: int) -> list[int]:
     """Return which of ascending places are far enough from each other for a label each; the last one is among them."""
     at = [log(place) if wide else place for place in places]
-    least = (at[-1] - at[0]) / _MAX_TICKS
+    least = (at[-1] - at[0]) / most
     shown = [len(at) - 1]
     for idx in range(len(at) - 2, -1, -1):
         if at[shown[-1]] - at[idx] >= least:
