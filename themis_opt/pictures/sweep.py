@@ -33,6 +33,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 STYLES = ("-", "--", "-.", ":")
 MAX_LINES = 24
 _MAX_TICKS = 10
+_LEFT_BY_LEGEND = 0.7
+"""The part of the axes' width that a legend beside them leaves, which is known only when they are laid out."""
 _LIMIT_COLOR = "#b2182b"
 
 
@@ -111,7 +113,7 @@ def sweep(
     reach, below = limits(table, chosen.rows, across, up)
     values += reach.values()
     places = [number for row in chosen.rows if (number := number_in(row, across)) is not None]
-    _set_across(ax, across, places, chosen.remark)
+    _set_across(ax, across, places, chosen.remark, _LEFT_BY_LEGEND if legend else 1.0)
     _set_up(ax, up, values)
     _shade(ax, reach, below)
     ax.grid(True, color="0.9", linewidth=0.6)
@@ -166,8 +168,8 @@ def _is_wide(values: Sequence[float]) -> bool:
     return min(values) > 0 and max(values) / min(values) > DECADE
 
 
-def _set_across(ax: Axes, column: Column, values: Sequence[float], remark: str) -> None:
-    """Label the horizontal axis at the study's own values, as many of them as fit."""
+def _set_across(ax: Axes, column: Column, values: Sequence[float], remark: str, share: float) -> None:
+    """Label the horizontal axis at the study's own values, as many of them as fit into a share of the axes' width."""
     from matplotlib.ticker import NullLocator
 
     places = sorted(set(values))
@@ -177,7 +179,7 @@ def _set_across(ax: Axes, column: Column, values: Sequence[float], remark: str) 
         ax.set_xscale("log")
     ax.xaxis.set_minor_locator(NullLocator())
     if wide or len(places) <= _MAX_TICKS:
-        shown = _spaced(places, wide, min(_MAX_TICKS, num_fitting(ax, texts)))
+        shown = _spaced(places, wide, min(_MAX_TICKS, max(2, int(share * num_fitting(ax, texts)))))
         ax.set_xticks([places[idx] for idx in shown], [texts[idx] for idx in shown], parse_math=False)
         ax.set_xlabel(f"{title_of(column)}\n{remark}".rstrip(), parse_math=False)
     else:
