@@ -6,6 +6,7 @@ import builtins
 import hashlib
 import json
 import re
+import shlex
 from base64 import b64decode, b64encode
 from dataclasses import replace
 from fractions import Fraction
@@ -22,7 +23,7 @@ from themis_opt import Bound, Collective, Dimension, Instance, Network, Status, 
 from themis_opt.bound import BoundScope, Sizing
 from themis_opt.cli.main import run
 from themis_opt.comparison import compare
-from themis_opt.comparison_file import ComparisonFile
+from themis_opt.comparison_file import ComparisonFile, read_comparison
 from themis_opt.formats.schedule_file import save_schedule
 from themis_opt.reporting.claims import claim_of
 from themis_opt.reporting.comparison_grid import comparison_grid, rests_on
@@ -340,6 +341,22 @@ def test_schedules_too_large_to_draw_stay_in_the_table(monkeypatch: pytest.Monke
     monkeypatch.setattr("themis_opt.reporting.report.MAX_ALL_STAGES", 12)
     found = Page(comparison_report(comparison(large, small)))
     assert ["kinds" in view for view in found.data["views"]] == [False, False, True, False]
+
+
+def test_what_the_solver_could_choose_is_in_the_command(themis_opt_command: CommandLine, tmp_path: Path) -> None:
+    """The command that the page tells gives the same options again."""
+    chosen = ("--sizes", "free", "--chunks", "auto:3", "--granularity", "64KB", "--min-chunk", "128KB")
+    options = ("--schedulers", "baseline", "--evaluations", "2000", "--time-limit", "20s")
+    assert themis_opt_command("compare", "2d-sw-sw", *chosen, *options, "--json", "c.json").returncode == 0
+    found = read_comparison(tmp_path / "c.json")
+    origin = Origin(found.options, found.seed)
+    words = shlex.split(comparison_commands(origin, ["baseline", "auto"])[0])
+    assert words[words.index("--sizes") :][:8] == [
+        "--sizes", "free", "--chunks", "auto:3", "--granularity", "64000B", "--min-chunk", "128000B",
+    ]  # fmt: skip
+    again = themis_opt_command(*[word.replace("instance.yaml", "2d-sw-sw") for word in words[1:]])
+    assert again.returncode == 0, again.stderr
+    assert read_comparison(tmp_path / "comparison.json").options == {**found.options}
 
 
 def test_commands_are_quoted_for_the_shell() -> None:

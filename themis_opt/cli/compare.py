@@ -20,6 +20,7 @@ from themis_opt.cli.options import (
     overrides_from,
     read_argument,
     solver_options,
+    told_choice,
 )
 from themis_opt.errors import InputError, InvalidScheduleError
 from themis_opt.instance import Instance
@@ -128,6 +129,7 @@ def command(
             "max_evaluations": evaluations,
             "gap": gap,
             "workers": params.num_workers,
+            **told_choice(choice),
         }
         write_text(json_path, comparison_text(runs, told, seed))
     if interruption is not None:

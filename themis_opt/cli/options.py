@@ -183,6 +183,18 @@ def choice_from(options: dict[str, Any], overrides: Overrides) -> ChunkingChoice
     return ChunkingChoice(sizing or Sizing.EQUAL, overrides.max_chunks, granule, least)
 
 
+def told_choice(choice: ChunkingChoice | None) -> dict[str, Any]:
+    """Return what a solver could choose, as a comparison file tells it: nothing where nothing could be chosen."""
+    if choice is None:
+        return {}
+    return {
+        "sizes": str(choice.sizing),
+        "max_chunks": choice.max_chunks,
+        "granularity_bytes": choice.granule_bytes,
+        "min_chunk_bytes": choice.min_chunk_bytes,
+    }
+
+
 def require_fixed_count(overrides: Overrides) -> None:
     """Raise when ``--chunks auto`` is given to a verb that chooses nothing.
 

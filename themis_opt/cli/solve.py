@@ -16,6 +16,7 @@ from themis_opt.cli.options import (
     overrides_from,
     read_chosen_instance,
     solver_options,
+    told_choice,
 )
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def command(
         "max_evaluations": evaluations,
         "gap": gap,
         "workers": params.num_workers,
+        **told_choice(choice),
     }
     _tell(run, choice, told, seed, output, json_path)
     if run.interruption is not None:

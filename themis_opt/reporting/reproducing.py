@@ -65,12 +65,26 @@ def comparison_commands(origin: Origin, rows: Sequence[str]) -> tuple[str, ...]:
             words += [option, str(options[name])]
     if isinstance(options.get("time_limit_s"), int | float):
         words += ["--time-limit", f"{options['time_limit_s']:g}s"]
+    words += _choice_words(options)
     if isinstance(options.get("gap"), int | float):
         words += ["--gap", f"{options['gap']:g}"]
     if origin.seed is not None:
         words += ["--seed", str(origin.seed)]
     words += ["--json", "comparison.json"]
     return (_line(words), "themis-opt report comparison.json -o report.html")
+
+
+def _choice_words(options: Mapping[str, Any]) -> list[str]:
+    """Return the options on what the solver could choose."""
+    words = []
+    if isinstance(options.get("sizes"), str):
+        words += ["--sizes", options["sizes"]]
+    if isinstance(options.get("max_chunks"), int):
+        words += ["--chunks", f"auto:{options['max_chunks']}"]
+    for name, option in (("granularity_bytes", "--granularity"), ("min_chunk_bytes", "--min-chunk")):
+        if isinstance(options.get(name), int):
+            words += [option, f"{options[name]}B"]
+    return words
 
 
 def schedule_commands(schedule: Schedule, name: str) -> tuple[str, ...]:

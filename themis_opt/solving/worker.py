@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 
 from themis_opt.errors import InputError, ThemisError
 from themis_opt.memory import collect_garbage_rarely
+from themis_opt.private_stdout import private_stdout
 from themis_opt.solving import messages
 from themis_opt.solving.bounds import remember_bounds
 from themis_opt.solving.protocol import Progress, Solver, SolverParams
@@ -46,7 +47,7 @@ class Channel:
 def main(preload: list[str]) -> None:
     """Load and prepare the named solvers, say ``ready``, then serve requests until stdin closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
-    channel = Channel(_private_stdout())
+    channel = Channel(private_stdout())
     collect_garbage_rarely()  # loading packages makes hundreds of thousands of objects that all stay
     BOUNDS.get("assignment")
     for name in preload:
@@ -67,15 +68,6 @@ def _prepare(solver: Solver) -> None:
     if callable(prepare):
         with contextlib.suppress(Exception):
             prepare()
-
-
-def _private_stdout() -> BinaryIO:
-    """Return the process's stdout as a stream of our own and point file descriptor 1 to nowhere."""
-    private = os.dup(1)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
-    return os.fdopen(private, "wb")
 
 
 def _read_requests(requests: queue.SimpleQueue[tuple[float, bytes]]) -> None:

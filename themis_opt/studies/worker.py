@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import Any, BinaryIO
 
 from themis_opt.memory import collect_garbage_rarely
+from themis_opt.private_stdout import private_stdout
 
 MAPPED_BYTES = 4 * 2**30
 """Of address space for libraries and threads, which is no memory."""
@@ -27,7 +28,7 @@ def main(memory_bytes: int, wanted: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     _limit(resource.RLIMIT_DATA, memory_bytes)
     _limit(resource.RLIMIT_AS, memory_bytes + MAPPED_BYTES)  # where the system does not count data alone
-    answers = _private_stdout()
+    answers = private_stdout()
     collect_garbage_rarely()
     from themis_opt.studies.evaluating import Evaluator
 
@@ -63,15 +64,6 @@ def _warm_up() -> None:
     instance = Instance(Network("warm-up", (pair, pair)), size_bytes=4096, num_chunks=64)
     with Evaluator(()) as evaluator:
         evaluator.evaluate(Task(instance, Method.HEURISTIC, "themis-scf"))
-
-
-def _private_stdout() -> BinaryIO:
-    """Return the process's stdout as a stream of our own and point file descriptor 1 to nowhere."""
-    private = os.dup(1)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
-    return os.fdopen(private, "wb")
 
 
 def _send(answers: BinaryIO, message: Any) -> None:
