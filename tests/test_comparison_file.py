@@ -47,6 +47,7 @@ def test_the_same_runs_come_back(runs: list[Run], tmp_path: Path) -> None:
             assert other.timeline.stages == one.timeline.stages
 
 
+@pytest.mark.slow
 def test_a_solvers_bound_and_the_bound_for_all_numbers_come_back(tmp_path: Path) -> None:
     from themis_opt.bound import Sizing
     from themis_opt.chunking import ChunkingChoice

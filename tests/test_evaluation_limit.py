@@ -190,6 +190,7 @@ def test_the_exact_solvers_count_too(
     assert schedule_text(outcome_of(instance, params, solver).schedule) == schedule_text(calm.schedule)
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_finds_the_same_on_a_busy_machine() -> None:
     cases = [
         (*problem(kind, num_chunks), evaluations)
@@ -474,6 +475,7 @@ class TestLimitsThatAreNone:
             themis_opt.solve(instance, max_evaluations=limit)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_command_line_writes_the_file_that_the_library_does(
     themis_opt_command: CommandLine, tmp_path: Path
 ) -> None:

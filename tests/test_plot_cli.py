@@ -85,6 +85,7 @@ def test_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(Path().iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_terminal_needs_no_matplotlib() -> None:
     probe = (
         "import sys\nfrom themis_opt.cli.main import run\n"

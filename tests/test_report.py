@@ -343,6 +343,7 @@ def test_schedules_too_large_to_draw_stay_in_the_table(monkeypatch: pytest.Monke
     assert ["kinds" in view for view in found.data["views"]] == [False, False, True, False]
 
 
+@pytest.mark.slow
 def test_what_the_solver_could_choose_is_in_the_command(themis_opt_command: CommandLine, tmp_path: Path) -> None:
     """The command that the page tells gives the same options again."""
     chosen = ("--sizes", "free", "--chunks", "auto:3", "--granularity", "64KB", "--min-chunk", "128KB")

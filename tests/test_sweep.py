@@ -149,6 +149,7 @@ def test_failures_are_rows_and_are_retried_on_request(tmp_path: Path, plugin: Pa
     assert [status for _, status in rows_of(tmp_path / "s.db")] == ["heuristic", "heuristic"]
 
 
+@pytest.mark.slow
 def test_points_that_make_no_instance_are_failed_rows(tmp_path: Path) -> None:
     write(tmp_path, plugin_study("baseline", "[2, 9]").replace("1 MB", "8 B"))
     code, errors = finish(sweep(tmp_path, "s.yaml", "-o", "s.db"))
