@@ -1,0 +1,275 @@
+"""``themis-opt provision``: how to split a bandwidth budget over the dimensions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from themis_opt.bound import Sizing
+from themis_opt.chunking import ChunkingChoice
+from themis_opt.cli.exits import Exit, exit_code
+from themis_opt.cli.options import (
+    DEFAULT_MAX_CHUNKS,
+    Overrides,
+    choice_from,
+    choosing_instance_options,
+    chunking_options,
+    overrides_from,
+    read_chosen_instance,
+    solver_options,
+)
+from themis_opt.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from themis_opt.designing.provisioning import Provisioned
+    from themis_opt.instance import Instance
+
+_COST = re.compile(r"dim(?P<number>[1-9]\d{0,2})\s*=\s*(?P<cost>.+)")
+_NUMBER = re.compile(r"-?(\d{1,15}(\.\d{1,15})?|\.\d{1,15})")
+
+
+@click.command("provision")
+@click.argument("network", metavar="NETWORK")
+@click.option("--budget", help="Sum of cost x bandwidth, such as 600GB/s.  [default: what the network costs]")
+@click.option(
+    "--cost", "cost_texts", multiple=True, metavar="DIM=COST", help="Such as dim1=2,dim2=0.5.  [default: 1 each]"
+)
+@choosing_instance_options
+@solver_options
+@chunking_options
+@click.option("-o", "--output", metavar="FILE|-", help="Write the network with the answer's bandwidths.")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write everything as JSON.")
+def command(
+    network: str,
+    budget: str | None,
+    cost_texts: tuple[str, ...],
+    solver: str,
+    time_limit: float,
+    evaluations: int | None,
+    seed: int,
+    workers: int | None,
+    gap: float,
+    output: str | None,
+    json_path: str | None,
+    **options: Any,
+) -> None:
+    """Split a bandwidth budget over the dimensions of NETWORK so that the best schedule is fastest.
+
+    Candidates come from the bounds and their duals; the best one is solved like the shipped split, with the same chunks
+    and limits, and taken only if it is faster. Unless --sizes or --chunks say otherwise, the solver 'auto' chooses up
+    to 16 chunks of any size. It takes six to nine times the time limit.
+
+    The budget is in GB/s of a dimension that costs 1; a dimension with --cost dim1=2 takes two of it for each GB/s.
+    Ctrl-C ends the search and keeps the best split so far.
+    """
+    from themis_opt.api import default_workers
+    from themis_opt.cli.progress import Relay, progress_line
+    from themis_opt.designing.provisioning import provision
+    from themis_opt.designing.provisioning_document import provision_json
+    from themis_opt.formats.atomic import check_outputs, write_text
+    from themis_opt.formats.network_file import save_network
+    from themis_opt.solving.protocol import Progress, SolverParams
+
+    if solver == "none":
+        raise InputError("provision needs a solver, to check what the bounds propose; 'explain' does without one")
+    check_outputs((output, json_path), (network,))
+    overrides = overrides_from(options)
+    choice = _choice(solver, choice_from(options, overrides), overrides)
+    total_Bps = _budget(budget)
+    costs = _costs(cost_texts)
+    problem = read_chosen_instance(network, overrides)
+    threads = workers or default_workers(evaluations)
+    relay = Relay()
+    number = 1
+
+    def on_split(split: int) -> None:
+        nonlocal number
+        number = split
+
+    def on_progress(progress: Progress) -> None:
+        relay(replace(progress, phase=f"split {number}: {progress.phase}"))
+
+    params = SolverParams(time_limit, threads, seed, gap=gap, max_evaluations=evaluations, on_progress=on_progress)
+    with progress_line(solver) as relay.show:
+        result = provision(
+            problem, total_Bps=total_Bps, costs=costs, solver=solver, params=params, choice=choice, on_split=on_split
+        )
+    told = {
+        "network": network,
+        "solver": solver,
+        "time_limit_s": time_limit,
+        "max_evaluations": evaluations,
+        "gap": gap,
+        "workers": threads,
+        "seed": seed,
+    }
+    if output is not None:
+        save_network(result.network, output)
+    if json_path is not None:
+        write_text(json_path, provision_json(result, told))
+    if "-" not in (output, json_path):
+        from themis_opt.cli.tables import console
+
+        out = console()
+        _print(out, problem, choice, result)
+        if output is not None:
+            out.print(f"network written to {output}", soft_wrap=True)
+    if result.interruption is not None:
+        raise Exit(exit_code(result.interruption))
+
+
+def _choice(solver: str, given: ChunkingChoice | None, overrides: Overrides) -> ChunkingChoice:
+    """Return what the solver may choose: what the options say, else everything if it can, unless chunks are given."""
+    if given is not None:
+        return given
+    if overrides.chunks or solver != "auto":
+        return ChunkingChoice()
+    return ChunkingChoice(Sizing.FREE, DEFAULT_MAX_CHUNKS)
+
+
+def _budget(text: str | None) -> Fraction | None:
+    from themis_opt.units import parse_bandwidth
+
+    if text is None:
+        return None
+    try:
+        total_Bps = parse_bandwidth(text)
+    except InputError as error:
+        raise error.at("--budget") from None
+    if total_Bps <= 0:
+        raise InputError(f"--budget: {text!r} is not allowed; it must be above zero")
+    return total_Bps
+
+
+def _costs(texts: tuple[str, ...]) -> dict[int, Fraction]:
+    """Return the costs by dimension index.
+
+    Raises
+    ------
+    InputError
+        When a cost is not written as ``dim1=2``, not above zero, or given twice.
+    """
+    costs: dict[int, Fraction] = {}
+    for part in (part.strip() for text in texts for part in text.split(",")):
+        match = _COST.fullmatch(part)
+        if match is None:
+            raise InputError(f"--cost: {part!r} is no cost of a dimension; write it as dim1=2, the first being dim1")
+        if _NUMBER.fullmatch(match["cost"]) is None:
+            raise InputError(f"--cost: {part!r}: {match['cost']!r} is not a number; write it as dim{match['number']}=2")
+        k, cost = int(match["number"]) - 1, Fraction(match["cost"])
+        if cost <= 0:
+            raise InputError(f"--cost: {part!r} is not allowed; a cost must be above zero")
+        if k in costs:
+            raise InputError(f"--cost: dim{k + 1} has two costs; give it one")
+        costs[k] = cost
+    return costs
+
+
+def _print(out: Console, problem: Instance, choice: ChunkingChoice, result: Provisioned) -> None:
+    from themis_opt.bound import BoundScope
+    from themis_opt.cli.wrapping import print_sentence
+    from themis_opt.units import format_bandwidth
+    from themis_opt.wording import title
+
+    allowed = choice.on(problem)
+    scope = BoundScope(allowed.sizing, allowed.min_chunks, allowed.max_chunks)
+    print_sentence(out, title(problem, str(scope).removeprefix("exactly ")), style="bold")
+    out.print(_splits_table(result))
+    budget = result.budget
+    used = ""
+    if result.proposed is not None:
+        price = format_bandwidth(budget.price_Bps(result.proposed.bandwidths))
+        used = f"; {_name_of_other(result)} uses {price}, its bandwidths are whole MB/s or finer"
+    print_sentence(out, f"budget {format_bandwidth(budget.total_Bps)}{used}")
+    for line in _lines(result):
+        print_sentence(out, line)
+
+
+def _splits_table(result: Provisioned) -> Table:
+    """Return the bandwidths, side by side if there is another split than the shipped one."""
+    from themis_opt.cli.tables import make_table
+    from themis_opt.units import bandwidth_column
+
+    budget, shipped, proposed = result.budget, result.shipped.bandwidths, result.proposed
+    has_costs = len(set(budget.costs.values())) > 1
+    columns = [("", "left"), ("shipped", "right")]
+    if proposed is not None:
+        columns += [(_name_of_other(result), "right"), ("change", "right")]
+    table = make_table([*columns, ("cost", "right")] if has_costs else columns)
+    others = {} if proposed is None else proposed.bandwidths
+    texts = bandwidth_column([*shipped.values(), *others.values()])
+    for place, k in enumerate(shipped):
+        cells = [f"dim{k + 1} {budget.instance.network.dimensions[k].topology}", texts[place]]
+        if others:
+            cells += [texts[len(shipped) + place], f"{float(others[k] / shipped[k]) - 1:+.1%}"]
+        table.add_row(*cells, *([f"{float(budget.costs[k]):g}"] if has_costs else []))
+    return table
+
+
+def _name_of_other(result: Provisioned) -> str:
+    return "proposed" if result.is_worth_it else "best other"
+
+
+def _lines(result: Provisioned) -> list[str]:
+    """Return what was found, what was predicted, and what no split can do."""
+    from themis_opt.units import format_time
+    from themis_opt.wording import count_chunks, format_gap
+
+    lines = []
+    for name, solved in (("shipped", result.shipped), (_name_of_other(result), result.proposed)):
+        if solved is not None:
+            gap = format_gap(solved.schedule.gap or 0.0)
+            lines.append(
+                f"{name}: {format_time(solved.makespan_ps)} with {count_chunks(solved.schedule.num_chunks)}, "
+                f"{gap} above the bound for that number ({format_time(solved.bound_ps)})"
+            )
+            if solved.note:
+                lines.append(f"{name}: {solved.note}")
+    if result.proposed is not None:
+        agreement = "confirmed" if result.is_prediction_confirmed else "more than 1 % apart"
+        lines.append(
+            f"gain predicted {_gain(result.predicted_gain)}, found by solving {_gain(result.confirmed_gain)} "
+            f"({agreement})"
+        )
+        if result.is_shipped_bound_tight:
+            lines.append("predicted: the ratio of the two bounds")
+        else:
+            lines.append(
+                "predicted: from what was found for the shipped split, whose bound is not tight, and the bound of the "
+                f"other (the ratio of the two bounds is {_gain(result.bounds_gain)})"
+            )
+    if not result.is_worth_it:
+        lines.append(_nothing_to_gain(result))
+    if result.least_ps is not None and result.most_gain is not None:
+        lines.append(
+            f"no split of this budget takes less than {format_time(result.least_ps)} with these chunks: "
+            f"at most {_gain(result.most_gain)} faster than what was found for the shipped one"
+        )
+    splits = "split" if result.num_solved == 1 else "splits"
+    lines.append(f"{result.num_solved} {splits} solved in {result.wall_s:.0f} s")
+    return lines
+
+
+def _gain(part: float) -> str:
+    """Return a gain as a percentage, without a sign where it shows none."""
+    text = f"{part:.2%}"
+    return "0.00%" if text == "-0.00%" else text
+
+
+def _nothing_to_gain(result: Provisioned) -> str:
+    from themis_opt.designing.split_search import LEAST_GAIN
+
+    if len(result.budget.costs) == 1:
+        return "nothing to gain: one dimension gets all of the budget"
+    if result.most_gain is not None and result.most_gain <= LEAST_GAIN:
+        return "nothing to gain: the shipped split is as good as any to within 0.1 %, which the bound below proves"
+    if result.proposed is None:
+        return "nothing to gain: no other split was found to be faster; the shipped proportions are kept"
+    return "nothing to gain: the shipped split is as good to within 0.1 %; it is kept"

@@ -1,0 +1,293 @@
+"""``themis-opt tune``: the best number of chunks, their sizes and the scheduler for each message size, as a table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from themis_opt.cli.exits import Exit, exit_code
+from themis_opt.cli.options import (
+    DEFAULT_MAX_CHUNKS,
+    Overrides,
+    choosing_instance_options,
+    overrides_from,
+    read_chosen_instance,
+    solver_options,
+)
+from themis_opt.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from themis_opt.cli.progress import Relay
+    from themis_opt.designing.tuning import TunedSize
+    from themis_opt.instance import Instance
+
+
+@click.command("tune")
+@click.argument("instance", metavar="INSTANCE")
+@click.option("--sizes", default="1MB:1GB", show_default=True, help="Message sizes: 1MB:4GB, or 1MB,10MB.")
+@click.option("--per-octave", type=int, metavar="N", help="Sizes for each doubling in a range.  [default: 1]")
+@click.option("--points", type=int, metavar="N", help="Sizes in a range, its ends included.")
+@choosing_instance_options
+@solver_options
+@click.option("-o", "--output", metavar="FILE", help="Write the table: .csv or .json.")
+@click.option("--csv", "csv_path", metavar="FILE|-", help="Write the table as CSV.")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the table as JSON, orders of all chunks included.")
+@click.option("--schedules", "folder", metavar="FOLDER", help="Write the schedule of each size into this folder.")
+def command(
+    instance: str,
+    sizes: str,
+    per_octave: int | None,
+    points: int | None,
+    solver: str,
+    time_limit: float,
+    evaluations: int | None,
+    seed: int,
+    workers: int | None,
+    output: str | None,
+    csv_path: str | None,
+    json_path: str | None,
+    folder: str | None,
+    **options: Any,
+) -> None:
+    """Find the best number of chunks, their sizes and the scheduler for each message size.
+
+    A range such as 1MB:4GB stands for its powers of two times 1MB and its end. For every size all schedulers are tried
+    with 1, 2, 4 ... 512 chunks, then the solver looks for something better (--solver none: it does not): what is found
+    is never worse than any fixed number of chunks with any scheduler. --chunks auto:MAX says how many chunks the solver
+    may choose at most.
+
+    A library reads the table so: for a message of S bytes the row with the largest size that is not above S.
+    Ctrl-C ends it and keeps the sizes done so far.
+    """
+    from themis_opt.api import default_workers
+    from themis_opt.cli.progress import Relay
+    from themis_opt.designing.message_sizes import parse_sizes
+    from themis_opt.designing.tuning import tune
+    from themis_opt.interruption import INTERRUPTION
+    from themis_opt.solving.protocol import SolverParams
+
+    files = _Files.named(output, csv_path, json_path, folder)
+    overrides = overrides_from(options)
+    max_chunks = chosen_max_chunks(overrides, "tune")
+    try:
+        sizes_bytes = parse_sizes(sizes, per_octave, points)
+    except InputError as error:
+        raise error.at("--sizes") from None
+    files.check(instance)
+    problem = read_chosen_instance(instance, replace(overrides, max_chunks=None))
+    threads = workers or default_workers(evaluations)
+    relay = Relay()
+    params = SolverParams(time_limit, threads, seed, max_evaluations=evaluations, on_progress=relay)
+    chosen = None if solver == "none" else solver
+    rows: list[TunedSize] = []
+    interruption: KeyboardInterrupt | None = None
+    failure: InputError | None = None
+    running = tune(problem, sizes_bytes, solver=chosen, params=params, max_chunks=max_chunks)
+    try:
+        for size_bytes in sizes_bytes:
+            row = _next(running, relay, size_bytes)
+            if row is None:
+                break
+            INTERRUPTION.hold()  # until the next size begins
+            rows.append(row)
+            interruption = row.interruption
+            files.save_schedule(row)
+    except InputError as error:
+        if not rows:
+            raise
+        failure = error
+    except KeyboardInterrupt as error:
+        # The sizes that are done are worth keeping.
+        if not rows:
+            raise
+        interruption = error
+    INTERRUPTION.hold()
+    told = {
+        "instance": instance,
+        "sizes_bytes": list(sizes_bytes),
+        "solver": solver,
+        "time_limit_s": time_limit,
+        "max_evaluations": evaluations,
+        "max_chunks": max_chunks,
+        "workers": threads,
+        "seed": seed,
+    }
+    files.save_table(problem, rows, told)
+    if not files.uses_stdout:
+        from themis_opt.cli.tables import console
+
+        _print(console(), problem, rows, len(sizes_bytes))
+    if failure is not None:
+        raise failure
+    if interruption is not None:
+        raise Exit(exit_code(interruption))
+
+
+def chosen_max_chunks(overrides: Overrides, verb: str) -> int:
+    """Return how many chunks the solver may choose; raise where an option says what this verb finds out.
+
+    Raises
+    ------
+    InputError
+        Naming the option.
+    """
+    if overrides.sizes:
+        raise InputError(f"--size is for one size; {verb} takes --sizes, such as 1MB:4GB or 1MB,10MB")
+    if overrides.chunks:
+        raise InputError(
+            f"--chunks: {verb} finds the number of chunks; --chunks auto:MAX limits what the solver may choose"
+        )
+    return overrides.max_chunks or DEFAULT_MAX_CHUNKS
+
+
+def _next(running: Iterator[TunedSize], relay: Relay, size_bytes: int) -> TunedSize | None:
+    """Return the next row, with a progress line while it is in the making."""
+    from themis_opt.cli.progress import progress_line
+    from themis_opt.units import format_size
+
+    with progress_line(format_size(size_bytes)) as relay.show:
+        return next(running, None)
+
+
+@dataclass(frozen=True)
+class _Files:
+    """Where the table and the schedules go."""
+
+    csv_paths: tuple[str, ...]
+    json_paths: tuple[str, ...]
+    folder: str | None
+
+    @classmethod
+    def named(cls, output: str | None, csv_path: str | None, json_path: str | None, folder: str | None) -> _Files:
+        """Return what the options say; the ending of --output decides its format.
+
+        Raises
+        ------
+        InputError
+            When it has another ending.
+        """
+        csv_paths = [] if csv_path is None else [csv_path]
+        json_paths = [] if json_path is None else [json_path]
+        if output is not None:
+            ending = os.path.splitext(output)[1].lower()
+            if ending not in (".csv", ".json"):
+                raise InputError(f"-o {output}: end the name in .csv or .json; --csv and --json take any name, and -")
+            (csv_paths if ending == ".csv" else json_paths).append(output)
+        return cls(tuple(csv_paths), tuple(json_paths), folder)
+
+    @property
+    def uses_stdout(self) -> bool:
+        """Whether the table goes to standard output."""
+        return "-" in (*self.csv_paths, *self.json_paths)
+
+    def check(self, instance: str) -> None:
+        """Raise early when something could not be written.
+
+        Raises
+        ------
+        InputError
+            Naming the file or folder.
+        """
+        from themis_opt.formats.atomic import check_outputs
+
+        check_outputs((*self.csv_paths, *self.json_paths), (instance,))
+        if self.folder is None:
+            return
+        if not self.folder or self.folder == "-":
+            raise InputError(f"--schedules {self.folder or repr(self.folder)}: a folder is written; name one")
+        target = os.path.realpath(self.folder)
+        if os.path.exists(target) and not os.path.isdir(target):
+            raise InputError(f"--schedules {self.folder}: is a file, and a folder is written; name another")
+        around = target if os.path.isdir(target) else os.path.dirname(target)
+        if not os.path.isdir(around):
+            raise InputError(f"--schedules {self.folder}: there is no folder {around}; create it first")
+        if not os.access(around, os.W_OK | os.X_OK):
+            raise InputError(f"--schedules {self.folder}: folder {around} is not writable")
+
+    def save_schedule(self, row: TunedSize) -> None:
+        """Write the schedule of a size, whole or not at all, if a folder is named."""
+        if self.folder is None:
+            return
+        from themis_opt.formats.schedule_file import save_schedule
+
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"--schedules {self.folder}: cannot be created: {error.strerror}") from None
+        save_schedule(row.schedule, os.path.join(self.folder, _schedule_name(row)))
+
+    def save_table(self, problem: Instance, rows: Sequence[TunedSize], told: dict[str, Any]) -> None:
+        """Write the table to all files named."""
+        from themis_opt.designing.tuning_document import tuning_csv, tuning_json
+        from themis_opt.formats.atomic import write_text
+
+        names = {} if self.folder is None else {row.size_bytes: _schedule_name(row) for row in rows}
+        for path in self.csv_paths:
+            write_text(path, tuning_csv(rows, names))
+        for path in self.json_paths:
+            write_text(path, tuning_json(problem, rows, names, told))
+
+
+def _schedule_name(row: TunedSize) -> str:
+    return f"{row.size_bytes}.json"
+
+
+def _print(out: Console, problem: Instance, rows: Sequence[TunedSize], num_asked: int) -> None:
+    from themis_opt import metrics
+    from themis_opt.cli.tables import make_table, shorten
+    from themis_opt.cli.wrapping import print_sentence
+    from themis_opt.designing.message_sizes import sizes_title
+    from themis_opt.units import format_size, format_time
+    from themis_opt.wording import format_gap, format_speedup, title
+
+    first = replace(problem, size_bytes=rows[0].size_bytes, num_chunks=1, known=None)
+    print_sentence(out, sizes_title(title(first, "best chunks"), first, rows[-1].size_bytes), style="bold")
+    table = make_table(
+        [
+            ("message", "right"),
+            ("chunks", "right"),
+            ("scheduler", "left"),
+            ("makespan", "right"),
+            ("algbw\nGB/s", "right"),
+            ("busbw\nGB/s", "right"),
+            ("best\nfixed", "right"),
+            ("base-\nline", "right"),
+            ("gap to\nbound", "right"),
+        ],
+        spacious=False,
+    )
+    for row in rows:
+        table.add_row(
+            format_size(row.size_bytes),
+            str(row.schedule.num_chunks),
+            shorten(row.schedule.scheduler, 17),
+            format_time(row.makespan_ps),
+            f"{row.algbw_Bps / 1e9:.4g}",
+            f"{row.busbw_Bps / 1e9:.4g}",
+            format_speedup(row.speedup_fixed),
+            format_speedup(row.speedup_baseline),
+            format_gap(row.gap_any),
+        )
+    out.print(table)
+    print_sentence(out, "for a message of S bytes: the row with the largest size that is not above S")
+    print_sentence(
+        out,
+        "best fixed, baseline: speedup over the best scheduler with 1, 2, 4 ... 512 chunks, and over the baseline with "
+        "the best of these numbers",
+    )
+    print_sentence(out, "gap to bound: what any number of chunks of any size might still gain at most")
+    if len(rows) > 1:
+        fixed = format_speedup(metrics.geometric_mean([row.speedup_fixed for row in rows]), 3)
+        baseline = format_speedup(metrics.geometric_mean([row.speedup_baseline for row in rows]), 3)
+        print_sentence(out, f"geometric means: {fixed} over the best fixed choice, {baseline} over the baseline")
+    for row in rows:
+        if row.note:
+            print_sentence(out, f"{format_size(row.size_bytes)}: {row.note}")
+    if len(rows) < num_asked:
+        print_sentence(out, f"stopped: {len(rows)} of {num_asked} sizes are done")
