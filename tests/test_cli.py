@@ -39,7 +39,7 @@ def sentences_of(text: str) -> list[str]:
 
 
 def test_compare_prints_a_table_that_fits_80_columns(themis_opt_command: CommandLine) -> None:
-    done = themis_opt_command("compare", *SMALL, "--time-limit", "20s")
+    done = themis_opt_command("compare", *SMALL, "--evaluations", "1000000", "--time-limit", "60s")
     assert done.returncode == 0
     assert done.stderr == ""  # no progress where nobody watches
     lines = done.stdout.splitlines()
@@ -315,7 +315,7 @@ def test_stopping_saves_the_incumbent(number: signal.Signals, code: int, tmp_pat
     os.close(side)
     seen = b""
     deadline = time.monotonic() + 60
-    while b"| search" not in seen and time.monotonic() < deadline:
+    while b"  search" not in seen and time.monotonic() < deadline:
         seen += os.read(main, 4096)
     process.send_signal(number)
     out, _ = process.communicate(timeout=30)

@@ -69,9 +69,9 @@ def damaged(random: Random) -> str:
 
 @pytest.mark.parametrize("seed", range(200))
 def test_damaged_texts_are_errors_or_findings(seed: int) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     outcome(damaged(Random(seed)))
-    assert time.monotonic() - start < SECONDS
+    assert time.process_time() - start < SECONDS
 
 
 def test_the_fuzzing_reaches_both() -> None:
@@ -113,10 +113,10 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_cost_neither_time_nor_memory(text: str) -> None:
     tracemalloc.start()
-    start = time.monotonic()
+    start = time.process_time()
     try:
         number = outcome(text)
-        assert time.monotonic() - start < 2 * SECONDS  # tracing takes its share
+        assert time.process_time() - start < 2 * SECONDS  # tracing takes its share
         assert tracemalloc.get_traced_memory()[1] < PEAK_BYTES
     finally:
         tracemalloc.stop()

@@ -59,7 +59,7 @@ def assert_within_limits(algo: Algo) -> None:
                     assert 0 <= place.offset <= min(32768, sizes[place.buffer]) - step.num_pieces
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.data())
 def test_every_limit_is_kept_or_named(data: st.DataObject) -> None:
     """Few or many NPUs and chunks, all algorithms, orders at random: hypothesis leans on each limit in turn."""
