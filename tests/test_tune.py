@@ -22,7 +22,6 @@ from strategies import dimension, network
 import themis_opt
 from themis_opt.cli.main import cli
 from themis_opt.collective import Collective
-from themis_opt.designing.any_count import bound_for_any_count
 from themis_opt.designing.fixed_choices import fitting_counts, shortest
 from themis_opt.designing.message_sizes import parse_sizes, size_range
 from themis_opt.designing.tuning import tune
@@ -32,6 +31,7 @@ from themis_opt.instance import Instance, Occupancy
 from themis_opt.interruption import INTERRUPTION
 from themis_opt.schedulers import scheduler_names
 from themis_opt.schedules import Chunk, Schedule
+from themis_opt.solving.any_count import bound_for_any_count
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.validation import validate
 

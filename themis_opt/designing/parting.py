@@ -14,7 +14,6 @@ from enum import StrEnum
 
 from themis_opt.api import DEFAULT_SOLVER
 from themis_opt.bound import Bound
-from themis_opt.designing.any_count import bound_for_any_count
 from themis_opt.designing.fixed_choices import FIXED_COUNTS, best_fixed_choices, shortest
 from themis_opt.designing.makespans import makespan_of, ratio
 from themis_opt.designing.tuning import BASELINE, DEFAULT_MAX_CHUNKS, solve_size, with_size
@@ -22,6 +21,7 @@ from themis_opt.instance import Instance
 from themis_opt.interruption import INTERRUPTION
 from themis_opt.schedulers import scheduler_names
 from themis_opt.schedules import Schedule
+from themis_opt.solving.any_count import bound_for_any_count
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
 

@@ -11,14 +11,15 @@ from themis_opt import metrics
 from themis_opt.api import DEFAULT_SOLVER
 from themis_opt.bound import Bound, Sizing
 from themis_opt.chunking import BYTES_PER_PIECE, Chunking, make_chunking
-from themis_opt.designing.any_count import bound_for_any_count, with_own_bound
 from themis_opt.designing.fixed_choices import FIXED_COUNTS, best_fixed_choices, shortest
 from themis_opt.designing.further_counts import solve_with_further_counts
 from themis_opt.designing.makespans import makespan_of, ratio
+from themis_opt.designing.own_bound import with_own_bound
 from themis_opt.instance import Instance
 from themis_opt.interruption import INTERRUPTION
 from themis_opt.schedulers import scheduler_names
 from themis_opt.schedules import Schedule
+from themis_opt.solving.any_count import bound_for_any_count
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.run import Outcome

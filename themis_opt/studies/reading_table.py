@@ -9,7 +9,9 @@ from fractions import Fraction
 
 from themis_opt.choices import did_you_mean
 from themis_opt.errors import InputError
-from themis_opt.formats.strict import show
+from themis_opt.formats.documents import NetworkDocument
+from themis_opt.formats.network_file import network_from_document
+from themis_opt.formats.strict import decode, show
 from themis_opt.studies.comparisons import OPERATORS, split_comparison
 from themis_opt.studies.fields import field_named
 from themis_opt.studies.finding import FAILED
@@ -47,7 +49,9 @@ def read_table(path: str | os.PathLike[str], where: Sequence[str] = ()) -> Study
     for condition in where:
         left, operator, right = split_comparison(condition, "'size = 100 MB' or 'gap > 0.05'")
         rows = _chosen(columns, rows, left, operator, right)
-    return StudyTable(meta["name"], meta["text"], columns, tuple(rows), meta["version"])
+    documents = json.loads(meta.get("networks", "[]"))
+    networks = tuple(network_from_document(decode(document, NetworkDocument)) for document in documents)
+    return StudyTable(meta["name"], meta["text"], columns, tuple(rows), meta["version"], networks)
 
 
 def _axis_column(name: str) -> Column:

@@ -22,6 +22,7 @@ from urllib.parse import quote
 import themis_opt
 from themis_opt.errors import InputError
 from themis_opt.formats.atomic import check_writable
+from themis_opt.formats.network_file import network_document
 from themis_opt.studies.finding import Finding
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ APPLICATION_ID = 0x7468656D
 FORMAT_VERSION = 1
 
 _HEADER = b"SQLite format 3\x00"
+_LOOKED_AT = 4096
 _WAIT_S = 30.0
 """How long a write waits for somebody who reads in a mode that locks."""
 
@@ -125,6 +127,7 @@ class StudyStore:
             "axes": json.dumps([axis.field.name for axis in study.axes]),
             "metrics": json.dumps([metric.name for metric in study.metrics]),
             "version": themis_opt.__version__,
+            "networks": json.dumps([network_document(network) for network in study.networks]),
         }
         with _told(self._name), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -218,11 +221,15 @@ def _require_study_or_nothing(name: str) -> bool:
     try:
         with open(name, "rb") as file:
             beginning = file.read(len(_HEADER))
+            if beginning != _HEADER:
+                beginning += file.read(_LOOKED_AT)
     except FileNotFoundError:
         return False
     except OSError as error:
         raise InputError(f"{name}: cannot be read: {error.strerror}") from None
     if beginning and beginning != _HEADER:
+        if b"themis-opt/study/" in beginning:
+            raise InputError(f"{name}: is a study, not its results; run 'themis-opt sweep {name} -o results.db' first")
         raise InputError(f"{name}: is no file of a study's results; name another file")
     return bool(beginning)
 

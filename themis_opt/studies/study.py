@@ -8,6 +8,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from themis_opt.network import Network
 from themis_opt.studies.constraints import Constraint
 from themis_opt.studies.fields import Field
 from themis_opt.studies.metrics import Metric
@@ -53,6 +54,12 @@ class Study:
     def axes(self) -> tuple[Axis, ...]:
         """All axes, in the order of the table's columns."""
         return tuple(axis for group in self.groups for axis in group)
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """The networks of the base and of the axes, each once."""
+        varied = [value for axis in self.axes if axis.field.name == "network" for value in axis.values]
+        return tuple(dict.fromkeys(varied or [self.base["network"]]))
 
     @property
     def num_combinations(self) -> int:

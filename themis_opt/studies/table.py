@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from themis_opt.network import Network
+
 Value = int | float | str | None
 
 
@@ -80,6 +82,8 @@ class StudyTable:
         In the study's order: the last axis changes fastest.
     version
         The version of themis-opt whose results these are.
+    networks
+        The networks of the base and of the axes, in that order.
     """
 
     name: str
@@ -87,6 +91,7 @@ class StudyTable:
     columns: tuple[Column, ...]
     rows: tuple[StudyRow, ...]
     version: str = ""
+    networks: tuple[Network, ...] = ()
 
     @property
     def axes(self) -> tuple[Column, ...]:
