@@ -64,6 +64,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=Path, default=STUDIES / "paper_sizes.yaml", metavar="STUDY")
     parser.add_argument("--chunks", type=Path, default=STUDIES / "paper_chunks.yaml", metavar="STUDY")
     arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
     sizes = table_of(arguments.sizes, arguments.folder)
     draw_sweep(sizes, "size", "makespan_ps", arguments.folder / "figure_8.png")
     draw_utilization(arguments.folder / "figure_9.png")

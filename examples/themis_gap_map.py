@@ -26,6 +26,7 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=Path())
     parser.add_argument("--study", type=Path, default=STUDY)
     arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
     results = arguments.folder / "themis_gap_map.db"
     run_study(load_study(arguments.study), results, partial(LocalEngine, usable_processors()))
     table = read_table(results)

@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 
 import pytest
+from conftest import CommandLine
 from test_study_file import study_of
 
 from themis_opt.errors import InputError
@@ -89,6 +90,8 @@ def test_parquet_holds_the_same(path: Path, tmp_path: Path) -> None:
     ("where", "rows"),
     [
         (["size = 1 KB"], [(1000, 2), (1000, 100), (1000, 1000)]),
+        (["makespan < 2 us"], [(1000, 2)]),
+        (["makespan_ps < 2000000"], [(1000, 2)]),
         (["size_bytes == 1000", "chunks > 2"], [(1000, 100), (1000, 1000)]),
         (["gap >= 37.5%"], [(10**6, 2), (10**6, 1000)]),
         (["gap >= 0.4"], [(10**6, 1000)]),
@@ -111,9 +114,40 @@ def test_conditions(path: Path, where: list[str], rows: list[tuple[int, int]]) -
         ("chunks", "'chunks' is not a comparison; write it as 'size = 100 MB'"),
         ("chunks = two", "--where: 'two' is not a number; chunks has no unit"),
         ("size = two", "--where: 'two' is not a size"),
+        ("size = 1000", "--where: '1000' has no unit"),
+        ("gap > 5", "--where: gap is a ratio; write 5% or 500%"),
         ("bound_kind > fluid", "--where: bound_kind is a text; compare it with = or !="),
     ],
 )
 def test_conditions_that_make_no_sense(path: Path, where: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_table(path, [where])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["s.db", "-o", "s.xlsx"],
+            "error: -o: s.xlsx ends neither in .csv nor in .parquet; rename it,",
+        ),
+        (["s.db", "--to", "parquet"], "error: --to parquet: is binary; name a file with -o"),
+        (
+            ["study.yaml"],
+            "error: study.yaml: is a study, not its results; run 'themis-opt sweep study.yaml -o ",
+        ),
+    ],
+)
+def test_bad_calls(path: Path, themis_opt_command: CommandLine, arguments: list[str], message: str) -> None:
+    assert path.exists()
+    done = themis_opt_command("rows", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_missing_rows_are_told_beside_the_table(path: Path, themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command("rows", path, "-o", "s.csv")
+    assert (done.returncode, done.stderr) == (0, f"{path}: 1 of 6 rows are still missing\n")
+    assert (path.parent / "s.csv").read_text() == table_csv(read_table(path))
+    done = themis_opt_command("rows", path, "--where", "size = 1 MB")
+    assert done.stderr == f"{path}: 1 of 3 rows that meet this are still missing\n"

@@ -146,6 +146,11 @@ def test_a_solver_has_its_limits_from_the_base_the_axes_or_its_own_entry(tmp_pat
         (BASE + "axes: {'dimensions[7].size': [4]}\n", "dimensions[7].size: network '3d-sw-sw-sw-hetero' ends at"),
         (BASE + "axes: {'dimensions[0].speed': [4]}\n", "unknown field 'dimensions[0].speed'"),
         (BASE + "axes: {bandwidth_split: ['1:2']}\n", "bandwidth_split: has 2 parts, and 3 dimensions"),
+        (
+            BASE + "axes: {bandwidth_split: ['1:2:2'], 'dimensions[0].bandwidth': [9 GB/s]}\n",
+            "axes: bandwidth_split and dimensions[0].bandwidth both say how bandwidth is split",
+        ),
+        (BASE + "axes: {bandwidth_split: ['1:2:2'], bandwidth_taper: [2]}\n", "keep one of them"),
         (BASE + "axes: {bandwidth_split: ['1:x:2']}\n", "'1:x:2' is not a split such as 2:1:1"),
         (BASE + "axes: {chunks: [4]}\nzip: [[chunks, size]]\n", "zip[0]: 'size' is no axis"),
         (BASE + "axes: {chunks: [4], size: [1 MB, 2 MB]}\nzip: [[chunks, size]]\n", "as many values as each other"),

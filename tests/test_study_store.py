@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from test_study_file import study_of
 
+from themis_opt import load_network
 from themis_opt.errors import InputError
 from themis_opt.studies.finding import Finding
 from themis_opt.studies.planning import plan
@@ -39,6 +40,7 @@ def test_results_stand_beside_their_points_in_the_studys_order(study: Study, tmp
         store.add([replace(FOUND, key=keys[2]), replace(FOUND, key=keys[0], status="failed", figures={}, reason="why")])
     table = read_table(path)
     assert (table.name, table.study_text) == ("mine", study.text)
+    assert table.networks == (load_network("2d-sw-sw"),)
     assert [column.name for column in table.columns] == ["chunks", "seed", "makespan_ps", "bw_utilization", "gap"]
     assert [(row.values["chunks"], row.values["seed"], row.status) for row in table.rows] == [
         (2, 0, "failed"),

@@ -153,7 +153,9 @@ def test_failures_are_rows_and_are_retried_on_request(tmp_path: Path, plugin: Pa
 def test_points_that_make_no_instance_are_failed_rows(tmp_path: Path) -> None:
     write(tmp_path, plugin_study("baseline", "[2, 9]").replace("1 MB", "8 B"))
     code, errors = finish(sweep(tmp_path, "s.yaml", "-o", "s.db"))
-    assert (code, "1 failed" in errors) == (3, True)
+    assert (code, "2 points, 1 done now" in errors, "1 make no instance" in errors) == (3, True, True), errors
+    assert "before" not in errors
+    assert "--retry-failed" not in errors  # which would not help
     assert "every chunk needs at least one byte" in read_table(tmp_path / "s.db").rows[1].reason
 
 
@@ -169,7 +171,7 @@ def test_a_signal_keeps_what_is_done_and_leaves_no_process(tmp_path: Path, numbe
     process.send_signal(number)
     found, errors = finish(process)
     assert found == code
-    assert "is kept, and the same command goes on from there" in errors
+    assert " points are kept; the same command goes on from there" in errors
     done = num_results(tmp_path / "s.db")
     assert 5 <= done < 200
     assert not [pid for pid in children if Path(f"/proc/{pid}").exists()]
@@ -241,6 +243,7 @@ def test_solvers_rows_are_marked_unless_anybody_finds_them_again(tmp_path: Path)
         (["s.yaml", "-o", "s.yaml"], "error: s.yaml: is already read from"),
         (["none.yaml", "-o", "s.db"], "error: none.yaml: "),
         (["s.yaml"], "Missing option '-o'"),
+        (["s.yaml", "-o", "s.csv"], "error: -o: s.csv ends in .csv, and results are a database"),
         (["s.yaml", "-o", "s.db", "--scheduler", "tcp://127.0.0.1:1"], "error: --scheduler: is for --engine dask"),
         (["s.yaml", "-o", "s.db", "--processes", "0"], "'--processes': 0 is not in the range"),
         (["bad.yaml", "-o", "s.db"], "error: bad.yaml: axes.chunks: is empty"),
@@ -262,5 +265,14 @@ def test_a_dry_run_counts_and_writes_nothing(tmp_path: Path) -> None:
     write(tmp_path, SMALL)
     process = sweep(tmp_path, "s.yaml", "-o", "s.db", "--dry-run")
     output, _ = process.communicate()
-    assert (process.returncode, output) == (0, "s: 8 points, 0 of which make no instance\n")
+    assert (process.returncode, output) == (0, "s: 8 points, 0 done before, 8 to do\n")
     assert not (tmp_path / "s.db").exists()
+    assert finish(sweep(tmp_path, "s.yaml", "-o", "s.db", "--processes", "1"))[0] == 0
+    write(tmp_path, SMALL.replace("[2, 8]", "[2, 60000]").replace("1 MB", "10 KB"))
+    output, _ = sweep(tmp_path, "s.yaml", "-o", "s.db", "--dry-run").communicate()
+    first, second = output.splitlines()
+    assert first == "s: 8 points, 0 done before, 4 to do"
+    assert second.startswith("4 make no instance; the first: chunks is 60000, but the size is only 10000 bytes")
+    write(tmp_path, SMALL.replace("[2, 8]", "[2, 8, 16]"))
+    output, _ = sweep(tmp_path, "s.yaml", "-o", "s.db", "--dry-run").communicate()
+    assert output == "s: 12 points, 9 done before, 3 to do\n"

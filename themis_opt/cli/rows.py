@@ -25,7 +25,7 @@ def command(path: str, kind: str | None, output: str, where: tuple[str, ...]) ->
     from themis_opt.studies.parquet import table_parquet
     from themis_opt.studies.reading_table import MISSING, read_table
 
-    chosen = kind or ("parquet" if output.endswith(".parquet") else "csv")
+    chosen = kind or _kind_of(output)
     if chosen == "parquet" and output == "-":
         raise InputError("--to parquet: is binary; name a file with -o")
     check_outputs((output,), (path,))
@@ -36,4 +36,19 @@ def command(path: str, kind: str | None, output: str, where: tuple[str, ...]) ->
         write_text(output, table_csv(table))
     num_missing = sum(row.status == MISSING for row in table.rows)
     if num_missing:
-        print(f"{path}: {num_missing} of {len(table.rows)} rows are still missing", file=sys.stderr)
+        rows = "rows that meet this" if where else "rows"
+        print(f"{path}: {num_missing} of {len(table.rows)} {rows} are still missing", file=sys.stderr)
+
+
+def _kind_of(output: str) -> str:
+    """Return what the file's ending asks for.
+
+    Raises
+    ------
+    InputError
+        When it asks for something else.
+    """
+    kind = {".csv": "csv", ".parquet": "parquet"}.get(output[output.rfind(".") :].lower())
+    if kind is None and output != "-" and not output.startswith("/dev/"):
+        raise InputError(f"-o: {output} ends neither in .csv nor in .parquet; rename it, or say --to csv")
+    return kind or "csv"

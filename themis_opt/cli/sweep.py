@@ -14,8 +14,16 @@ from themis_opt.errors import InputError
 
 if TYPE_CHECKING:
     from themis_opt.studies.engine import Engine
+    from themis_opt.studies.planning import Point
     from themis_opt.studies.running import SweepProgress
     from themis_opt.studies.study import Study
+
+_OTHERS = {
+    **dict.fromkeys((".csv", ".parquet"), "'themis-opt rows'"),
+    **dict.fromkeys((".png", ".svg", ".pdf"), "'themis-opt plot'"),
+    **dict.fromkeys((".html", ".htm"), "'themis-opt report'"),
+}
+"""What other verbs make of a study's results, by the ending."""
 
 
 @click.command("sweep")
@@ -55,6 +63,7 @@ def command(
 
     if engine != "dask" and address is not None:
         raise InputError("--scheduler: is for --engine dask; a study's own schedulers stand in its file")
+    _require_no_other_ending(output)
     check_outputs((output,), (study_path,))
     study = load_study(study_path, announce)
     if engine == "dask":
@@ -64,8 +73,7 @@ def command(
     except InputError as error:
         raise error.at(study_path) from None
     if dry_run:
-        num_wrong = sum(point.task is None for point in points)
-        click.echo(f"{study.name}: {len(points)} points, {num_wrong} of which make no instance")
+        _tell_plan(study, output, points)
         return
     num_processes = processes or usable_processors()
 
@@ -84,25 +92,54 @@ def command(
         try:
             end = run_study(study, output, make_engine, points=points, retry_failed=retry_failed, on_progress=listen)
         except KeyboardInterrupt as error:
-            done = latest[-1] if latest else None
-            kept = "nothing new" if done is None else f"{done.num_before + done.num_done} of {done.num_points} points"
-            print(f"{output}: stopped; {kept} is kept, and the same command goes on from there", file=sys.stderr)
+            kept = "nothing new was done"
+            if latest:
+                kept = f"{latest[-1].num_before + latest[-1].num_done} of {latest[-1].num_points} points are kept"
+            print(f"{output}: stopped; {kept}; the same command goes on from there", file=sys.stderr)
             raise Exit(exit_code(error)) from None
     print(_summary(output, end), file=sys.stderr)
     if end.num_failed:
-        print(
-            f"'themis-opt rows {output} --where \"status = failed\"' says why; --retry-failed tries again",
-            file=sys.stderr,
-        )
+        retry = "; --retry-failed tries again" if end.num_failed > end.num_impossible else ""
+        print(f"'themis-opt rows {output} --where \"status = failed\"' says why{retry}", file=sys.stderr)
         raise Exit(NO_SCHEDULE)
+
+
+def _tell_plan(study: Study, output: str, points: tuple[Point, ...]) -> None:
+    """Say how many points there are, how many of them are done, and why some make no instance."""
+    from themis_opt.cli.main import printable
+    from themis_opt.studies.running import preview
+
+    now = preview(study, output, points)
+    click.echo(printable(f"{study.name}: {now.num_points} points, {now.num_before} done before, {now.num_left} to do"))
+    impossible = [point for point in points if point.task is None]
+    if impossible:
+        click.echo(printable(f"{len(impossible)} make no instance; the first: {impossible[0].reason}"))
+
+
+def _require_no_other_ending(output: str) -> None:
+    """Raise when the results are to go into a file whose name says that it is something else.
+
+    Raises
+    ------
+    InputError
+        Naming the verb that writes such a file.
+    """
+    ending = output[output.rfind(".") :].lower()
+    if ending in _OTHERS:
+        raise InputError(
+            f"-o: {output} ends in {ending}, and results are a database: name it such as results.db "
+            f"({_OTHERS[ending]} makes a {ending} file of it)"
+        )
 
 
 def _summary(output: str, end: SweepProgress) -> str:
     parts = [f"{end.num_points} points", f"{end.num_done} done now in {end.seconds:.1f} s"]
     if end.num_before:
         parts.append(f"{end.num_before} before")
-    if end.num_failed:
-        parts.append(f"{end.num_failed} failed")
+    if end.num_failed > end.num_impossible:
+        parts.append(f"{end.num_failed - end.num_impossible} failed")
+    if end.num_impossible:
+        parts.append(f"{end.num_impossible} make no instance")
     return f"{output}: {', '.join(parts)}"
 
 

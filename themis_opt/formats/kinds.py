@@ -10,6 +10,22 @@ from themis_opt.errors import InputError
 from themis_opt.formats.documents import FORMATS, format_line
 from themis_opt.formats.strict import show
 
+WRITTEN_ONLY = (
+    "astra-workload",
+    "bounds",
+    "certification",
+    "description",
+    "explained-instance",
+    "explained-schedule",
+    "list",
+    "provision",
+    "simulation",
+    "tuning",
+    "validation",
+    "when",
+)
+"""The kinds of JSON that verbs write and none reads."""
+
 
 def kind_of(data: Mapping[str, Any]) -> str:
     """Return the kind named by the `format` line: ``network``, ``instance`` or ``schedule``.
@@ -25,6 +41,8 @@ def kind_of(data: Mapping[str, Any]) -> str:
         raise InputError(f"format: is missing; the file must say what it is, one of: {', '.join(known)}")
     if isinstance(value, str) and value.startswith("themis-opt/comparison/"):
         raise InputError("format: this is a comparison; 'themis-opt report' and 'themis-opt plot' show it")
+    if isinstance(value, str) and value.removeprefix("themis-opt/").rpartition("/")[0] in WRITTEN_ONLY:
+        raise InputError(f"format: {value!r} is written for other programs, and read by none of these verbs")
     if not isinstance(value, str) or value not in known:
         raise InputError(
             f"format: {show(value)} is not allowed; one of: {', '.join(known)}{did_you_mean(value, known)}"

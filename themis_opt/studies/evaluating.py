@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import lru_cache
 from math import isfinite
 
@@ -16,6 +17,7 @@ from themis_opt.comparison import THEMIS_BEST, Row, baseline_makespan_ps, themis
 from themis_opt.errors import ThemisError
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule
+from themis_opt.solving.any_count import bound_for_any_count
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds, scope_of
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
@@ -25,6 +27,9 @@ from themis_opt.studies.finding import NOT_REPEATABLE, Finding, failure
 from themis_opt.studies.metrics import METRICS
 from themis_opt.studies.table import Value
 from themis_opt.studies.tasks import Task
+
+ANY_CHUNKS = 512
+"""So many chunks, of any size, `bound_any_ps` speaks of at least: more than anybody would launch to gain something."""
 
 
 class Evaluator:
@@ -76,7 +81,7 @@ class Evaluator:
         outcome = self._solve(task)
         if outcome.has_failed:
             raise ThemisError(outcome.note)
-        figures = self._figures(outcome.schedule, outcome.bound_any)
+        figures = self._figures(outcome.schedule)
         return (str(outcome.schedule.status) if outcome.is_reproducible else NOT_REPEATABLE), figures
 
     def _solve(self, task: Task) -> Outcome:
@@ -101,12 +106,13 @@ class Evaluator:
             raise outcome.interruption
         return outcome
 
-    def _figures(self, schedule: Schedule, bound_any: Bound | None = None) -> dict[str, Value]:
+    def _figures(self, schedule: Schedule) -> dict[str, Value]:
         instance = schedule.instance
-        row = Row("", schedule, _baseline_ps(instance), 0.0, bound_any=bound_any)
+        row = Row("", schedule, _baseline_ps(instance), 0.0)
         makespan_ps = schedule.makespan_ps
         assert makespan_ps is not None
         figures = _bound_figures(instance, row.bound)
+        bound_any_ps = _bound_any_ps(replace(instance, num_chunks=1), max(ANY_CHUNKS, schedule.num_chunks))
         figures |= {
             "makespan_ps": makespan_ps,
             "gap": _gap(makespan_ps, row.bound.value_ps),
@@ -117,8 +123,8 @@ class Evaluator:
             "speedup": _baseline_ps(instance) / makespan_ps if makespan_ps else None,
             "num_chunks": schedule.num_chunks,
             "sizing": str(schedule.sizing),
-            "bound_any_ps": None if bound_any is None else bound_any.value_ps,
-            "gap_any": row.gap_any if bound_any is not None else None,
+            "bound_any_ps": bound_any_ps,
+            "gap_any": _gap(makespan_ps, bound_any_ps),
         }
         if self._of_dimensions:
             known = _dimension_figures(row)
@@ -158,6 +164,11 @@ def _remembered_bound(instance: Instance, schedule: Schedule) -> Bound:
 
 def _quick_bound(instance: Instance) -> Bound:
     return best_bound(quick_bounds(instance, equal_chunks_scope(instance)))
+
+
+@lru_cache(maxsize=64)
+def _bound_any_ps(instance: Instance, max_chunks: int) -> int:
+    return bound_for_any_count(instance, max_chunks).value_ps
 
 
 @lru_cache(maxsize=64)

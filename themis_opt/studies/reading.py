@@ -72,6 +72,7 @@ def study_from_document(
     groups = _groups(_axes(document.axes, readers), document.zip)
     if "network" not in base and all(axis.field.name != "network" for group in groups for axis in group):
         raise InputError("base.network: is missing; name a network or an instance in the base, or networks as an axis")
+    _require_one_way(base, groups)
     constraints = tuple(
         _at(f"constraints[{index}]", lambda text=text: read_constraint(text))  # type: ignore[misc]
         for index, text in enumerate(document.constraints)
@@ -173,6 +174,16 @@ def _groups(axes: dict[str, Axis], zips: list[list[str]]) -> tuple[tuple[Axis, .
         group_of |= dict.fromkeys(names, group)
     groups = [group_of.get(name, (axis,)) for name, axis in axes.items()]
     return tuple(dict.fromkeys(groups))
+
+
+def _require_one_way(base: dict[str, Any], groups: tuple[tuple[Axis, ...], ...]) -> None:
+    """Raise when bandwidths are set in two ways at once, of which one would undo the other."""
+    varied = [axis.field.name for group in groups for axis in group]
+    ways = [name for name in ("bandwidth_split", "bandwidth_taper") if name in varied or name in base]
+    alone = [name for name in varied if name.endswith("].bandwidth")]
+    if len(ways) > 1 or (ways and alone):
+        both = " and ".join([*ways, *alone][:2])
+        raise InputError(f"axes: {both} both say how bandwidth is split; keep one of them")
 
 
 def _field(name: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Field:

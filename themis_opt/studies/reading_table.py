@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -23,6 +24,8 @@ from themis_opt.units import parse_bandwidth, parse_size, parse_time
 MISSING = "missing"
 """The status of a point that has not been computed."""
 
+RATIOS = ("gap", "gap_any", "bw_utilization")
+_UNIT = re.compile(r"_(?:bytes|Bps|ps)$")
 _PARSERS: dict[str, Callable[[str], Fraction | int]] = {"B": parse_size, "B/s": parse_bandwidth, "ps": parse_time}
 
 
@@ -80,7 +83,7 @@ def _chosen(columns: Sequence[Column], rows: list[StudyRow], left: str, operator
     compare = OPERATORS[operator]
     if left == "status":
         return [row for row in rows if compare(row.status, right)]
-    found = next((column for column in columns if left in (column.name, column.field)), None)
+    found = _column(columns, left)
     if found is None:
         known = [*(column.field for column in columns), "status"]
         raise InputError(f"--where: no column {show(left)}; there are: {', '.join(known)}{did_you_mean(left, known)}")
@@ -88,7 +91,7 @@ def _chosen(columns: Sequence[Column], rows: list[StudyRow], left: str, operator
         if operator not in ("=", "==", "!="):
             raise InputError(f"--where: {found.field} is a text; compare it with = or !=")
         return [row for row in rows if compare(str(row.values[found.name]), right)]
-    wanted = _wanted(found, right)
+    wanted = _wanted(found, right, is_told=left == found.name)
     values = ((row, row.values[found.name]) for row in rows)
     return [
         row
@@ -97,16 +100,32 @@ def _chosen(columns: Sequence[Column], rows: list[StudyRow], left: str, operator
     ]
 
 
-def _wanted(column: Column, text: str) -> Fraction:
-    """Return the number a row's value is compared with; a plain one is in the column's unit."""
-    try:
-        return Fraction(text.removesuffix("%") if len(text) < 40 else "") / (100 if text.endswith("%") else 1)
-    except (ValueError, ZeroDivisionError):
-        pass
+def _column(columns: Sequence[Column], word: str) -> Column | None:
+    """Return the column with this name or field, or the only one with this name apart from its unit."""
+    exact = [column for column in columns if word in (column.name, column.field)]
+    meant = exact or [column for column in columns if _UNIT.sub("", column.name) == word]
+    return meant[0] if len(meant) == 1 else None
+
+
+def _wanted(column: Column, text: str, is_told: bool) -> Fraction:
+    """Return the number a row's value is compared with; a plain one needs its unit, unless the name tells it."""
+    number = _number(text)
     parser = _PARSERS.get(column.unit)
+    if number is not None and (parser is None or (is_told and column.unit)):
+        if column.name in RATIOS and number >= 1 and "%" not in text:
+            raise InputError(f"--where: {column.field} is a ratio; write {text}% or {float(100 * number):g}%")
+        return number
     if parser is None:
         raise InputError(f"--where: {show(text)} is not a number; {column.field} has no unit")
     try:
         return Fraction(parser(text))
     except InputError as error:
         raise error.at("--where") from None
+
+
+def _number(text: str) -> Fraction | None:
+    """Return a plain number, or a percentage, if a text is one."""
+    try:
+        return Fraction(text.removesuffix("%") if len(text) < 40 else "") / (100 if text.endswith("%") else 1)
+    except (ValueError, ZeroDivisionError):
+        return None

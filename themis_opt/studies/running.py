@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from themis_opt.errors import SolverError
@@ -12,7 +12,7 @@ from themis_opt.studies.engine import Batch, Engine
 from themis_opt.studies.finding import Finding, lacks
 from themis_opt.studies.metrics import Metric
 from themis_opt.studies.planning import Point, batches_of, plan
-from themis_opt.studies.store import StudyStore
+from themis_opt.studies.store import StudyStore, read_findings
 from themis_opt.studies.study import Study
 from themis_opt.studies.table import Value
 
@@ -33,7 +33,9 @@ class SweepProgress:
     num_done
         Points done now, failed ones included.
     num_failed
-        Points that failed, now or before.
+        Points that failed, now or before; of them
+    num_impossible
+        so many make no instance, and were never tried.
     seconds
         Since the engine started to work.
     metric, best
@@ -50,11 +52,12 @@ class SweepProgress:
     metric: Metric | None = None
     best: Value = None
     best_values: tuple[Value, ...] = ()
+    num_impossible: int = 0
 
     @property
     def num_left(self) -> int:
         """Points still to do."""
-        return self.num_points - self.num_before - self.num_done
+        return self.num_points - self.num_before - self.num_done - self.num_impossible
 
     @property
     def rate(self) -> float:
@@ -110,11 +113,7 @@ def run_study(
     with StudyStore(path) as store:
         store.plan(study, points)
         tally = _Tally(study, points)
-        missing = {point.task.key for point in points if point.task is not None}
-        for finding in store.findings():
-            if finding.key in missing and not lacks(finding, wanted) and not (finding.has_failed and retry_failed):
-                missing.discard(finding.key)
-                tally.take_earlier(finding)
+        missing = tally.take_earlier(store.findings(), wanted, retry_failed)
         if missing:
             with make_engine(wanted) as engine:
                 _run(engine, batches_of(points, missing, MAX_BATCH), store, tally, on_progress)
@@ -122,6 +121,27 @@ def run_study(
     if end.num_left:
         raise SolverError(f"{end.num_left} points came back from no process; run the study again")
     return end
+
+
+def preview(study: Study, path: str | os.PathLike[str], points: tuple[Point, ...]) -> SweepProgress:
+    """Return how far a study is, without running or writing anything.
+
+    Parameters
+    ----------
+    study, path
+        As for `run_study`; there may be no file yet.
+    points
+        Its points (`plan`).
+
+    Raises
+    ------
+    InputError
+        When the file is no study's.
+    """
+    tally = _Tally(study, points)
+    if os.path.exists(path):
+        tally.take_earlier(read_findings(path), tuple(metric.name for metric in study.metrics), retry_failed=False)
+    return tally.progress()
 
 
 def _run(
@@ -145,10 +165,10 @@ class _Tally:
     def __init__(self, study: Study, points: tuple[Point, ...]) -> None:
         self._points_by_key: dict[str, list[Point]] = {}
         self._num_points = len(points)
-        self._num_before = self._num_failed = 0
+        self._num_before = self._num_failed = self._num_impossible = 0
         for point in points:
             if point.task is None:
-                self._num_before += 1
+                self._num_impossible += 1
                 self._num_failed += 1
             else:
                 self._points_by_key.setdefault(point.task.key, []).append(point)
@@ -161,8 +181,14 @@ class _Tally:
     def start(self) -> None:
         self._started = time.monotonic()
 
-    def take_earlier(self, finding: Finding) -> None:
-        self._num_before += self._take(finding)
+    def take_earlier(self, findings: Iterable[Finding], wanted: tuple[str, ...], retry_failed: bool) -> set[str]:
+        """Count what was found before, and return the keys of what is missing."""
+        missing = set(self._points_by_key)
+        for finding in findings:
+            if finding.key in missing and not lacks(finding, wanted) and not (finding.has_failed and retry_failed):
+                missing.discard(finding.key)
+                self._num_before += self._take(finding)
+        return missing
 
     def take(self, finding: Finding) -> None:
         self._num_done += self._take(finding)
@@ -191,4 +217,5 @@ class _Tally:
             self._metric,
             self._best,
             self._best_values,
+            self._num_impossible,
         )

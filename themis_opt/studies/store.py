@@ -39,6 +39,7 @@ _LOOKED_AT = 4096
 _WAIT_S = 30.0
 """How long a write waits for somebody who reads in a mode that locks."""
 
+_ALL_FINDINGS = "SELECT key, status, figures, seconds, reason FROM results"
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE points (
@@ -144,7 +145,7 @@ class StudyStore:
             When the file is damaged.
         """
         with _told(self._name):
-            for row in self._connection.execute("SELECT key, status, figures, seconds, reason FROM results"):
+            for row in self._connection.execute(_ALL_FINDINGS):
                 yield _finding(*row)
 
     def add(self, findings: Iterable[Finding]) -> None:
@@ -201,6 +202,22 @@ def read_rows(path: str | os.PathLike[str]) -> tuple[dict[str, str], list[Planne
     if "axes" not in meta:
         raise InputError(f"{name}: holds no study yet; 'themis-opt sweep STUDY.yaml -o {name}' fills it")
     return meta, rows
+
+
+def read_findings(path: str | os.PathLike[str]) -> list[Finding]:
+    """Return everything that a study's file holds, whichever study asked for it; nothing of an empty file.
+
+    Raises
+    ------
+    InputError
+        When it is no study's.
+    """
+    name = os.fspath(path)
+    if not _require_study_or_nothing(name):
+        return []
+    with _told(name), contextlib.closing(_connect(name, "ro")) as connection:
+        _require_version(name, connection)
+        return [_finding(*row) for row in connection.execute(_ALL_FINDINGS)]
 
 
 def _finding(key: str, status: str, figures: str, seconds: float, reason: str) -> Finding:
