@@ -142,3 +142,45 @@ def test_without_the_extra_one_line_says_what_to_install(tmp_path: Path) -> None
     code, errors = finish(sweep(tmp_path, "s.yaml", "-o", "s.db", "--engine", "dask", environment={"PYTHONPATH": path}))
     assert (code, errors) == (2, "error: --engine dask needs dask: pip install 'themis-opt[dask]'\n")
     assert not (tmp_path / "s.db").exists()
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_goes_away_leaves_the_rest_missing(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(
+        "format: themis-opt/study/1\nbase: {network: 2d-sw-sw, size: 1 MB}\n"
+        "axes: {chunks: {from: 1, to: 400, step: 1}, scheduler: [slow]}\nmetrics: [makespan_ps]\n"
+    )
+    process = sweep(tmp_path, "s.yaml", "-o", "s.db", "--engine", "dask", "--scheduler", cluster.address)
+    wait_for_results(tmp_path / "s.db", 10, process)
+    cluster.stop()
+    code, errors = finish(process)
+    assert code == 3
+    (line,) = errors.splitlines()
+    assert line.startswith("error: s.db: the dask scheduler at tcp://127.0.0.1:")
+    assert " went away; " in line
+    assert line.endswith("of 400 points are kept; the same command goes on from there")
+    rows = read_table(tmp_path / "s.db").rows
+    statuses = {row.status for row in rows}
+    assert "missing" in statuses
+    assert "failed" not in statuses
+
+
+@pytest.mark.slow
+def test_a_cluster_without_a_worker_is_told(cluster: Cluster, tmp_path: Path) -> None:
+    for worker in cluster.workers:
+        worker.kill()
+        worker.wait()
+    (tmp_path / "s.yaml").write_text(SMALL)
+    code, errors = finish(sweep(tmp_path, "s.yaml", "-o", "s.db", "--engine", "dask", "--scheduler", cluster.address))
+    assert code == 2
+    assert "has had no worker for 30 s; start one (dask worker ADDRESS)" in errors
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("address", ["tls://127.0.0.1:5", "nonsense", "tcp://127.0.0.1:port"])
+def test_addresses_that_are_none(tmp_path: Path, address: str) -> None:
+    (tmp_path / "s.yaml").write_text(SMALL)
+    code, errors = finish(sweep(tmp_path, "s.yaml", "-o", "s.db", "--engine", "dask", "--scheduler", address))
+    assert code == 2
+    assert f"error: --scheduler: no dask scheduler answers at {address}" in errors
+    assert "Traceback" not in errors

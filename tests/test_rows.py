@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import pty
+import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,6 +102,7 @@ def test_parquet_holds_the_same(path: Path, tmp_path: Path) -> None:
         (["gap >= 0.4"], [(10**6, 1000)]),
         (["makespan_ps < 2 us"], [(1000, 2)]),
         (["busbw_Bps = 1.5 GB/s", "chunks = 2"], [(1000, 2), (10**6, 2)]),
+        (["bound_kind = a < b"], []),
         (["status = failed"], [(1000, 1000)]),
         (["status != heuristic"], [(1000, 1000), (10**6, 100)]),
         (["bound_kind = fluid", "chunks = 100"], [(1000, 100)]),
@@ -113,6 +119,7 @@ def test_conditions(path: Path, where: list[str], rows: list[tuple[int, int]]) -
         ("siz = 1 KB", "--where: no column 'siz'; there are: size, chunks.*did you mean 'size'"),
         ("chunks", "'chunks' is not a comparison; write it as 'size = 100 MB'"),
         ("chunks = two", "--where: 'two' is not a number; chunks has no unit"),
+        ("status = faield", "--where: status 'faield' is none; there are: .*did you mean 'failed'"),
         ("size = two", "--where: 'two' is not a size"),
         ("size = 1000", "--where: '1000' has no unit"),
         ("gap > 5", "--where: gap is a ratio; write 5% or 500%"),
@@ -151,3 +158,18 @@ def test_missing_rows_are_told_beside_the_table(path: Path, themis_opt_command: 
     assert (path.parent / "s.csv").read_text() == table_csv(read_table(path))
     done = themis_opt_command("rows", path, "--where", "size = 1 MB")
     assert done.stderr == f"{path}: 1 of 3 rows that meet this are still missing\n"
+
+
+def test_a_terminal_gets_no_commands(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE results SET reason = ?", ("a\x1b[31mb",))
+    connection.close()
+    main, side = pty.openpty()
+    command = [sys.executable, "-m", "themis_opt", "rows", str(path), "--where", "status = failed"]
+    done = subprocess.run(command, stdout=side, stderr=subprocess.DEVNULL, check=False)
+    os.close(side)
+    shown = os.read(main, 10_000)
+    os.close(main)
+    assert done.returncode == 0
+    assert b"a\\x1b[31mb" in shown
+    assert b"\x1b" not in shown

@@ -155,7 +155,37 @@ def test_a_solver_has_its_limits_from_the_base_the_axes_or_its_own_entry(tmp_pat
         (BASE + "axes: {chunks: [4]}\nzip: [[chunks, size]]\n", "zip[0]: 'size' is no axis"),
         (BASE + "axes: {chunks: [4], size: [1 MB, 2 MB]}\nzip: [[chunks, size]]\n", "as many values as each other"),
         (BASE + "axes: {chunks: [4]}\nmetrics: [speed]\n", "metrics[0]: unknown metric 'speed'"),
-        (BASE + "axes: {chunks: [4]}\nmetrics: [gap, gap]\n", "metrics: one stands there twice"),
+        (BASE + "axes: {chunks: [4]}\nmetrics: [gap, gap]\n", "metrics[1]: gap stands there twice"),
+        (BASE + "axes: {chunks: [4]}\nmetrics: []\n", "metrics: is empty; leave it out for makespan_ps"),
+        (
+            BASE + "axes: {total_bandwidth: [9 GB/s]}\nmetrics: [total_bandwidth_Bps]\n",
+            "metrics[0]: total_bandwidth_Bps is the column of the axis total_bandwidth already".removesuffix(
+                " already"
+            ),
+        ),
+        (
+            BASE + "axes: {latency: [1 ns], 'dimensions[0].latency': [2 ns]}\n",
+            "axes: latency and dimensions[0].latency both",
+        ),
+        (
+            "base: {network: 2d-sw-sw}\naxes: {'dimensions[0].bandwidth': [1 GB/s], "
+            "'dimensions[1].bandwidth': [1 GB/s], total_bandwidth: [5 GB/s]}\n",
+            "total_bandwidth: all bandwidths vary one by one, so nothing is left to make this sum",
+        ),
+        (
+            BASE + "axes: {size: {from: 1 B, to: 1000 TB, factor: 1.0001}}\n",
+            "axes.size.factor: '1.0001' is not allowed",
+        ),
+        (
+            BASE + "axes: {total_bandwidth: {from: 1/1000000000000000 B/s, to: 1000000000000000000000000000000 TB/s, "
+            "factor: 1.001}}\n",
+            "axes.total_bandwidth.factor: makes more than 100000 values",
+        ),
+        ('name: "evil\\e[31m"\n' + BASE + "axes: {chunks: [4]}\n", "name: 'evil\\x1b[31m' is not allowed"),
+        (
+            BASE + f"axes: {{chunks: [4]}}\nconstraints: [{', '.join(['chunks > 1'] * 101)}]\n",
+            "constraints: has 101; at most 100",
+        ),
         (BASE + "axes: {chunks: [4]}\nconstraints: [cheap]\n", "constraints[0]: 'cheap' is not a comparison"),
         (BASE + "axes: {chunks: [4]}\nconstraints: [price < 4]\n", "constraints[0]: 'price' is no quantity"),
         (BASE + "axes: {chunks: [4]}\nconstraints: [size < 4]\n", "constraints[0]: '4' has no unit"),

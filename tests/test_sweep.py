@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -276,3 +278,26 @@ def test_a_dry_run_counts_and_writes_nothing(tmp_path: Path) -> None:
     write(tmp_path, SMALL.replace("[2, 8]", "[2, 8, 16]"))
     output, _ = sweep(tmp_path, "s.yaml", "-o", "s.db", "--dry-run").communicate()
     assert output == "s: 12 points, 9 done before, 3 to do\n"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("plugin")
+def test_a_process_killed_while_it_starts_is_replaced(tmp_path: Path) -> None:
+    write(tmp_path, plugin_study("slow", "{from: 1, to: 40, step: 1}"))
+    process = sweep(tmp_path, "s.yaml", "-o", "s.db", "--processes", "2")
+    deadline = time.monotonic() + 60
+    while not (started := children_of(process.pid)):
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    os.kill(started[0], signal.SIGKILL)
+    code, errors = finish(process)
+    assert (code, "40 points, 40 done now" in errors) == (0, True), errors
+
+
+def test_too_few_file_descriptors_say_what_to_do(tmp_path: Path) -> None:
+    write(tmp_path, SMALL)
+    command = f"ulimit -n 24; exec {sys.executable} -m themis_opt sweep s.yaml -o s.db --processes 8"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "processes cannot be started (Too many open files); ask for fewer (--processes)" in done.stderr
+    assert "Traceback" not in done.stderr

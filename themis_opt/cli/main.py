@@ -153,9 +153,14 @@ def _print_what_the_terminal_can() -> None:
             reconfigure(errors="replace")
 
 
+def escaped(text: str) -> str:
+    """Return a text whose characters are all printable: the others stand as in a program."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
 def printable(line: str) -> str:
     """Return a line that no text from a file can turn into a command to the terminal, or into a page."""
-    clean = "".join(character if character.isprintable() else repr(character)[1:-1] for character in line)
+    clean = escaped(line)
     return clean if len(clean) <= MAX_LINE_LENGTH else clean[: MAX_LINE_LENGTH - 3] + "..."
 
 

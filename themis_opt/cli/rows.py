@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from themis_opt.cli.main import escaped
 from themis_opt.errors import InputError
 
 
@@ -33,7 +34,11 @@ def command(path: str, kind: str | None, output: str, where: tuple[str, ...]) ->
     if chosen == "parquet":
         write_bytes(output, table_parquet(table))
     else:
-        write_text(output, table_csv(table))
+        text = table_csv(table)
+        if output == "-" and sys.stdout.isatty():
+            # No text from a file is a command to the terminal; what goes to a file or a pipe is as it is.
+            text = "\n".join(map(escaped, text.split("\n")))
+        write_text(output, text)
     num_missing = sum(row.status == MISSING for row in table.rows)
     if num_missing:
         rows = "rows that meet this" if where else "rows"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from themis_opt.cli.exits import NO_SCHEDULE, Exit, exit_code
-from themis_opt.errors import InputError
+from themis_opt.cli.main import printable
+from themis_opt.errors import InputError, SolverError
 
 if TYPE_CHECKING:
     from themis_opt.studies.engine import Engine
@@ -59,7 +60,7 @@ def command(
     from themis_opt.studies.local_engine import LocalEngine
     from themis_opt.studies.planning import plan
     from themis_opt.studies.reading import load_study
-    from themis_opt.studies.running import run_study
+    from themis_opt.studies.running import preview, run_study
 
     if engine != "dask" and address is not None:
         raise InputError("--scheduler: is for --engine dask; a study's own schedulers stand in its file")
@@ -75,7 +76,9 @@ def command(
     if dry_run:
         _tell_plan(study, output, points)
         return
-    num_processes = processes or usable_processors()
+    # No more processes than there is work for.
+    num_left = preview(study, output, points).num_left
+    num_processes = max(1, min(processes or usable_processors(), num_left))
 
     def make_engine(wanted: tuple[str, ...]) -> Engine:
         if engine == "dask":
@@ -92,25 +95,35 @@ def command(
         try:
             end = run_study(study, output, make_engine, points=points, retry_failed=retry_failed, on_progress=listen)
         except KeyboardInterrupt as error:
-            kept = "nothing new was done"
-            if latest:
-                kept = f"{latest[-1].num_before + latest[-1].num_done} of {latest[-1].num_points} points are kept"
-            print(f"{output}: stopped; {kept}; the same command goes on from there", file=sys.stderr)
+            print(
+                f"{printable(output)}: stopped; {_kept(latest)}; the same command goes on from there", file=sys.stderr
+            )
             raise Exit(exit_code(error)) from None
+        except SolverError as error:
+            raise SolverError(f"{output}: {error}; {_kept(latest)}; the same command goes on from there") from None
     print(_summary(output, end), file=sys.stderr)
     if end.num_failed:
         retry = "; --retry-failed tries again" if end.num_failed > end.num_impossible else ""
-        print(f"'themis-opt rows {output} --where \"status = failed\"' says why{retry}", file=sys.stderr)
+        print(f"'themis-opt rows {printable(output)} --where \"status = failed\"' says why{retry}", file=sys.stderr)
         raise Exit(NO_SCHEDULE)
+
+
+def _kept(latest: list[SweepProgress]) -> str:
+    if not latest:
+        return "nothing new was done"
+    return f"{latest[-1].num_before + latest[-1].num_done} of {_count(latest[-1].num_points)} are kept"
+
+
+def _count(num_points: int) -> str:
+    return f"{num_points} point{'' if num_points == 1 else 's'}"
 
 
 def _tell_plan(study: Study, output: str, points: tuple[Point, ...]) -> None:
     """Say how many points there are, how many of them are done, and why some make no instance."""
-    from themis_opt.cli.main import printable
     from themis_opt.studies.running import preview
 
     now = preview(study, output, points)
-    click.echo(printable(f"{study.name}: {now.num_points} points, {now.num_before} done before, {now.num_left} to do"))
+    click.echo(printable(f"{study.name}: {_count(now.num_points)}, {now.num_before} done before, {now.num_left} to do"))
     impossible = [point for point in points if point.task is None]
     if impossible:
         click.echo(printable(f"{len(impossible)} make no instance; the first: {impossible[0].reason}"))
@@ -133,14 +146,14 @@ def _require_no_other_ending(output: str) -> None:
 
 
 def _summary(output: str, end: SweepProgress) -> str:
-    parts = [f"{end.num_points} points", f"{end.num_done} done now in {end.seconds:.1f} s"]
+    parts = [_count(end.num_points), f"{end.num_done} done now in {end.seconds:.1f} s"]
     if end.num_before:
         parts.append(f"{end.num_before} before")
     if end.num_failed > end.num_impossible:
         parts.append(f"{end.num_failed - end.num_impossible} failed")
     if end.num_impossible:
         parts.append(f"{end.num_impossible} make no instance")
-    return f"{output}: {', '.join(parts)}"
+    return printable(f"{output}: {', '.join(parts)}")
 
 
 @contextmanager
@@ -174,8 +187,6 @@ def _progress(study: Study) -> Iterator[Callable[[SweepProgress], None]]:
 
 def progress_line(study: Study, progress: SweepProgress) -> str:
     """Return one line on how far a study is: done, failed, rate, time left, best so far."""
-    from themis_opt.cli.main import printable
-
     left = "-" if progress.seconds_left is None else f"{progress.seconds_left:.0f} s"
     parts = [
         f"{progress.num_before + progress.num_done}/{progress.num_points} points",

@@ -114,7 +114,7 @@ class StudyFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     axes: dict[str, Any]
     zip: list[list[str]] = []
     constraints: list[str] = []
-    metrics: list[str] = []
+    metrics: list[str] | None = None
 
 
 FORMATS: dict[str, type[msgspec.Struct]] = {

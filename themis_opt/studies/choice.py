@@ -72,7 +72,7 @@ def read_choice(data: Any) -> SchedulerChoice:
         raise InputError(f"{show(data)} names no scheduler or solver; write one of both, such as solver: auto")
     name = data.get("name", runs[0])
     if not isinstance(name, str) or not name or not name.isprintable():
-        raise InputError(f"name: {show(name)} is not allowed; expected a text")
+        raise InputError(f"name: {show(name)} is not allowed; expected a text of printable characters")
     choice = _named(name, runs[0])
     options = []
     for key, value in data.items():

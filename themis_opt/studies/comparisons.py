@@ -19,7 +19,7 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-_COMPARISON = re.compile(r"\s*([^=!<>]+?)\s*(==|!=|<=|>=|=|<|>)\s*([^=!<>]+?)\s*")
+_COMPARISON = re.compile(r"\s*([^=!<>]+?)\s*(==|!=|<=|>=|=|<|>)\s*([^=\s].*?)\s*")
 _MAX_LENGTH = 1000
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
+import time
 from collections import Counter
 from collections.abc import Collection, Iterator
+from concurrent.futures import CancelledError
 from types import TracebackType
 from typing import Any
 
@@ -20,7 +23,8 @@ CONNECT_S = 15.0
 AHEAD = 2
 """Batches a cluster is given for each of its threads: one to work on and one to find there."""
 
-_TIMEOUT_S = 120.0
+_NOTICE_S = 0.5
+_TIMEOUT_S = 30.0
 """How long a cluster may be without any worker before the study gives up."""
 
 
@@ -55,7 +59,8 @@ class DaskEngine:
 
         cluster: Any = distributed.LocalCluster
         try:
-            with self._stack:
+            with self._stack:  # undone if something fails
+                self._stack.enter_context(_quiet_log())
                 target: Any = self._address
                 if target is None:
                     target = self._stack.enter_context(
@@ -69,7 +74,7 @@ class DaskEngine:
                 self._client = self._stack.enter_context(_client(distributed.Client, target))
                 self._require_same_version()
                 self._stack = self._stack.pop_all()
-        except (OSError, TimeoutError, ValueError) as error:
+        except (OSError, TimeoutError, ValueError, TypeError) as error:
             raise InputError(f"--scheduler: no dask scheduler answers at {self._address}: {error}") from None
         return self
 
@@ -94,12 +99,29 @@ class DaskEngine:
             self._submit_next(batches, running, batch_of)
         for future in running:
             batch = batch_of.pop(future.key)
-            if future.status == "finished":
+            try:
                 yield from future.result()
-            else:
-                yield from self._again(batch, future.exception(), running, batch_of, attempts)
+            except GeneratorExit:
+                raise
+            except Exception as error:  # of the batch, of its worker, or of the cluster
+                self._require_cluster()
+                yield from self._again(batch, error, running, batch_of, attempts)
             future.release()
             self._submit_next(batches, running, batch_of)
+
+    def _require_cluster(self) -> None:
+        """Raise when the cluster's scheduler has gone away, which its client may take a moment to see.
+
+        Raises
+        ------
+        SolverError
+            Naming it.
+        """
+        deadline = time.monotonic() + _NOTICE_S
+        while time.monotonic() < deadline:
+            if self._client.status != "running":
+                raise SolverError(f"the dask scheduler{_at(self._address)} went away")
+            time.sleep(0.05)
 
     def _submit_next(self, batches: Iterator[Batch], running: Any, batch_of: dict[str, Batch]) -> None:
         batch = next(batches, None)
@@ -130,8 +152,24 @@ class DaskEngine:
 
     def _num_places(self) -> int:
         """Return how many batches the cluster is given at a time."""
-        self._client.wait_for_workers(1, timeout=_TIMEOUT_S)
+        self._wait_for_a_worker()
         return int(AHEAD * max(1, sum(self._client.nthreads().values())))
+
+    def _wait_for_a_worker(self) -> None:
+        """Wait until the cluster has a worker.
+
+        Raises
+        ------
+        InputError
+            When it has none for too long.
+        """
+        try:
+            self._client.wait_for_workers(1, timeout=_TIMEOUT_S)
+        except TimeoutError:
+            raise InputError(
+                f"--scheduler: the dask cluster{_at(self._address)} has had no worker for {_TIMEOUT_S:g} s; "
+                "start one (dask worker ADDRESS)"
+            ) from None
 
     def _require_same_version(self) -> None:
         """Raise unless every worker has this version of themis-opt.
@@ -143,7 +181,7 @@ class DaskEngine:
         """
         import themis_opt
 
-        self._client.wait_for_workers(1, timeout=_TIMEOUT_S)
+        self._wait_for_a_worker()
         found = self._client.run(installed_version, on_error="return")
         for worker, version in found.items():
             if version != themis_opt.__version__:
@@ -152,6 +190,10 @@ class DaskEngine:
                     f"--scheduler: worker {worker} has themis-opt {told}, and this is {themis_opt.__version__}; "
                     "install the same version there"
                 )
+
+
+def _at(address: str | None) -> str:
+    return "" if address is None else f" at {address}"
 
 
 def require_dask() -> None:
@@ -190,6 +232,20 @@ def evaluate_batch(batch: Batch, wanted: tuple[str, ...]) -> list[Finding]:
         return [_EVALUATORS[wanted].evaluate(task) for task in batch]
 
 
+@contextlib.contextmanager
+def _quiet_log() -> Iterator[None]:
+    """Let dask log nothing but what ends the program: what matters of its troubles is said in one line."""
+    found = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]
+    levels = {name: logging.getLogger(name).level for name in found}
+    for name in levels:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
+
+
 def _client(make: Any, target: Any) -> Any:
     return make(target, timeout=CONNECT_S, set_as_default=False)
 
@@ -198,4 +254,4 @@ def _is_of_worker(error: BaseException) -> bool:
     """Return whether a worker died, rather than the work having failed."""
     from distributed.scheduler import KilledWorker
 
-    return isinstance(error, KilledWorker | SolverError)
+    return isinstance(error, KilledWorker | CancelledError | OSError | TimeoutError)

@@ -54,9 +54,18 @@ class LocalEngine:
         self._messages: queue.SimpleQueue[tuple[_Worker, Any]] = queue.SimpleQueue()
         self._workers: list[_Worker] = []
         self._is_exhausted = False
+        self._num_false_starts = 0
 
     def __enter__(self) -> LocalEngine:
-        self._workers = [self._start() for _ in range(self._num_processes)]
+        try:
+            for _ in range(self._num_processes):
+                self._workers.append(self._start())
+        except OSError as error:
+            for worker in self._workers:
+                worker.kill()
+            raise SolverError(
+                f"{self._num_processes} processes cannot be started ({error.strerror}); ask for fewer (--processes)"
+            ) from None
         return self
 
     def __exit__(
@@ -105,6 +114,7 @@ class LocalEngine:
                 yield message
             elif message == "ready":
                 worker.is_ready = True
+                self._num_false_starts = 0
                 self._give(worker, again, batches)
             else:  # it has done its batch, and says how many bytes it has come to use
                 worker.is_busy = False
@@ -132,7 +142,9 @@ class LocalEngine:
             return  # one that was replaced on purpose
         how = worker.last_words()
         if not worker.is_ready:
-            raise SolverError(f"a process of the study did not start{how}")
+            self._num_false_starts += 1
+            if self._num_false_starts >= MAX_ATTEMPTS:
+                raise SolverError(f"{MAX_ATTEMPTS} processes of the study did not start{how}")
         rest = tuple(worker.left)
         if rest:
             first, *others = rest

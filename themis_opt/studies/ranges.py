@@ -16,6 +16,7 @@ MAX_VALUES = 100_000
 """On one axis; a limit that turns a slip of the keyboard into a message."""
 
 _KEYS = ("from", "to", "points", "scale", "step", "factor")
+_MAX_BITS = 200
 _DIGITS = 4
 """Significant digits of the values between the ends of a range with `points`."""
 
@@ -121,16 +122,22 @@ def _steps(field: Field, first: Fraction, last: Fraction, way: str, data: Any) -
         raise InputError(f".step: {show(data)} is not allowed; it must be above zero")
     if way == "factor" and first <= 0:
         raise InputError(".from: must be above zero where a factor is")
-    count = (last - first) / step if way == "step" else 0
+    count = (last - first) / step if way == "step" else log10(last / first) / log10(step)
     if count >= MAX_VALUES:
-        raise InputError(f".step: makes more than {MAX_VALUES} values; take a larger step")
+        raise InputError(f".{way}: makes more than {MAX_VALUES} values; take a larger {way}")
     value, seen = first, None
     while value <= last:
         kept = _kept(field, value)
         if kept != seen:
             yield kept
         seen = kept
-        value = value + step if way == "step" else value * step
+        value = value + step if way == "step" else _shortened(value * step)
+
+
+def _shortened(value: Fraction) -> Fraction:
+    """Return a number that does not grow longer and longer with every factor."""
+    long = max(value.numerator.bit_length(), value.denominator.bit_length()) > _MAX_BITS
+    return Fraction(f"{float(value):.15g}") if long else value
 
 
 def _factor(data: Any) -> Fraction:

@@ -26,6 +26,8 @@ from themis_opt.studies.ranges import axis_values
 from themis_opt.studies.study import Axis, Study
 
 DEFAULT_SCHEDULER = "themis-scf"
+MAX_NAME = 200
+MAX_CONSTRAINTS = 100
 _OF_INSTANCE = ("network", "collective", "size", "chunks", "occupancy", "chunk_overhead", "dimensions")
 
 
@@ -79,11 +81,17 @@ def study_from_document(
     )
     metrics = tuple(
         _at(f"metrics[{index}]", lambda name=name: metric_named(name))  # type: ignore[misc]
-        for index, name in enumerate(document.metrics or DEFAULT_METRICS)
+        for index, name in enumerate(DEFAULT_METRICS if document.metrics is None else document.metrics)
     )
-    if len({metric.name for metric in metrics}) != len(metrics):
-        raise InputError("metrics: one stands there twice; name every metric once")
-    return Study(document.name or default_name, base, groups, constraints, metrics, text)
+    if not metrics:
+        raise InputError(f"metrics: is empty; leave it out for {', '.join(DEFAULT_METRICS)}, or name what to measure")
+    _require_distinct_columns(groups, [metric.name for metric in metrics])
+    name = document.name or default_name
+    if not name.isprintable() or len(name) > MAX_NAME:
+        raise InputError(f"name: {show(name)} is not allowed; expected at most {MAX_NAME} printable characters")
+    if len(document.constraints) > MAX_CONSTRAINTS:
+        raise InputError(f"constraints: has {len(document.constraints)}; at most {MAX_CONSTRAINTS} are allowed")
+    return Study(name, base, groups, constraints, metrics, text)
 
 
 def _base(
@@ -176,6 +184,16 @@ def _groups(axes: dict[str, Axis], zips: list[list[str]]) -> tuple[tuple[Axis, .
     return tuple(dict.fromkeys(groups))
 
 
+def _require_distinct_columns(groups: tuple[tuple[Axis, ...], ...], metrics: list[str]) -> None:
+    """Raise when two columns of the table would have one name."""
+    varied = {axis.field.column_name: axis.field.name for group in groups for axis in group}
+    for index, name in enumerate(metrics):
+        if name in metrics[:index]:
+            raise InputError(f"metrics[{index}]: {name} stands there twice; name every metric once")
+        if name in varied:
+            raise InputError(f"metrics[{index}]: {name} is the column of the axis {varied[name]}; leave it out")
+
+
 def _require_one_way(base: dict[str, Any], groups: tuple[tuple[Axis, ...], ...]) -> None:
     """Raise when bandwidths are set in two ways at once, of which one would undo the other."""
     varied = [axis.field.name for group in groups for axis in group]
@@ -184,6 +202,9 @@ def _require_one_way(base: dict[str, Any], groups: tuple[tuple[Axis, ...], ...])
     if len(ways) > 1 or (ways and alone):
         both = " and ".join([*ways, *alone][:2])
         raise InputError(f"axes: {both} both say how bandwidth is split; keep one of them")
+    latencies = [name for name in varied if name.endswith("].latency")]
+    if "latency" in varied and latencies:
+        raise InputError(f"axes: latency and {latencies[0]} both say what {latencies[0]} is; keep one of them")
 
 
 def _field(name: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Field:

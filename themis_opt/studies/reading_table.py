@@ -15,15 +15,16 @@ from themis_opt.formats.network_file import network_from_document
 from themis_opt.formats.strict import decode, show
 from themis_opt.studies.comparisons import OPERATORS, split_comparison
 from themis_opt.studies.fields import field_named
-from themis_opt.studies.finding import FAILED
+from themis_opt.studies.finding import FAILED, NOT_REPEATABLE
 from themis_opt.studies.metrics import metric_named
-from themis_opt.studies.store import PlannedRow, read_rows
+from themis_opt.studies.store import PlannedRow, read_rows, undamaged
 from themis_opt.studies.table import Column, Role, StudyRow, StudyTable
 from themis_opt.units import parse_bandwidth, parse_size, parse_time
 
 MISSING = "missing"
 """The status of a point that has not been computed."""
 
+STATUSES = ("heuristic", "bound", "optimal", "feasible", NOT_REPEATABLE, FAILED, MISSING)
 RATIOS = ("gap", "gap_any", "bw_utilization")
 _UNIT = re.compile(r"_(?:bytes|Bps|ps)$")
 _PARSERS: dict[str, Callable[[str], Fraction | int]] = {"B": parse_size, "B/s": parse_bandwidth, "ps": parse_time}
@@ -45,16 +46,34 @@ def read_table(path: str | os.PathLike[str], where: Sequence[str] = ()) -> Study
         When there is no such file, it is no study's, or a condition makes no sense there.
     """
     meta, planned = read_rows(path)
-    axes = [_axis_column(name) for name in json.loads(meta["axes"])]
-    metrics = [_metric_column(name) for name in json.loads(meta["metrics"])]
-    rows = [_row(axes, metrics, row) for row in planned]
-    columns = (*axes, *metrics)
+    with undamaged(os.fspath(path)):
+        axes = [_axis_column(name) for name in _names(meta, "axes")]
+        metrics = [_metric_column(name) for name in _names(meta, "metrics")]
+        columns = (*axes, *metrics)
+        rows = [_row(axes, metrics, row) for row in planned]
+        for row in rows:
+            _require_kinds(columns, row)
+        documents = json.loads(meta.get("networks", "[]"))
+        networks = tuple(network_from_document(decode(document, NetworkDocument)) for document in documents)
     for condition in where:
         left, operator, right = split_comparison(condition, "'size = 100 MB' or 'gap > 0.05'")
         rows = _chosen(columns, rows, left, operator, right)
-    documents = json.loads(meta.get("networks", "[]"))
-    networks = tuple(network_from_document(decode(document, NetworkDocument)) for document in documents)
     return StudyTable(meta["name"], meta["text"], columns, tuple(rows), meta["version"], networks)
+
+
+def _names(meta: dict[str, str], key: str) -> list[str]:
+    names = json.loads(meta.get(key, ""))
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{key} are no names")
+    return names
+
+
+def _require_kinds(columns: Sequence[Column], row: StudyRow) -> None:
+    """Raise when a word stands where a number belongs, or the other way round."""
+    for column in columns:
+        value = row.values[column.name]
+        if value is not None and isinstance(value, str) is column.is_number:
+            raise ValueError(f"{column.name} is {show(value)}")
 
 
 def _axis_column(name: str) -> Column:
@@ -82,6 +101,9 @@ def _row(axes: Sequence[Column], metrics: Sequence[Column], planned: PlannedRow)
 def _chosen(columns: Sequence[Column], rows: list[StudyRow], left: str, operator: str, right: str) -> list[StudyRow]:
     compare = OPERATORS[operator]
     if left == "status":
+        if right not in STATUSES:
+            raise InputError(f"--where: status {show(right)} is none; there are: {', '.join(STATUSES)}"
+                             f"{did_you_mean(right, STATUSES)}")  # fmt: skip
         return [row for row in rows if compare(row.status, right)]
     found = _column(columns, left)
     if found is None:

@@ -124,7 +124,9 @@ def _with_total(
     set_alone = {k for k in bandwidths if f"dimensions[{k}].bandwidth" in varied}
     free = [k for k in bandwidths if k not in set_alone]
     if not free:
-        return instance  # it meets the sum or not: nothing is left to adapt
+        if "total_bandwidth" in values and sum(bandwidths.values()) != total:
+            raise InputError("total_bandwidth: all bandwidths vary one by one, so nothing is left to make this sum")
+        return instance  # a constraint on the sum is met or not: nothing is left to adapt
     rest = total - sum(bandwidths[k] for k in set_alone)
     if rest <= 0:
         raise NotToBeMet("total_bandwidth: the bandwidths that vary leave nothing for the other dimensions")

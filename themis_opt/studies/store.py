@@ -16,7 +16,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import themis_opt
@@ -34,8 +34,10 @@ APPLICATION_ID = 0x7468656D
 
 FORMAT_VERSION = 1
 
+_KEPT = "; what was written before is kept"
 _HEADER = b"SQLite format 3\x00"
 _LOOKED_AT = 4096
+_LARGEST = 10**300
 _WAIT_S = 30.0
 """How long a write waits for somebody who reads in a mode that locks."""
 
@@ -88,10 +90,15 @@ class StudyStore:
             raise InputError("-o: a study's results are a database; name a file")
         check_writable(self._name)
         _require_study_or_nothing(self._name)
+        if os.path.exists(self._name) and os.stat(self._name).st_nlink > 1:
+            raise InputError(
+                f"{self._name}: has a second name (a hard link), by which another sweep might write; name a copy"
+            )
         self._lock = _Lock(self._name)
         try:
             with _told(self._name):
                 self._connection = _open(self._name)
+            self._identity = os.stat(self._name)
         except BaseException:
             self._lock.release()
             raise
@@ -136,8 +143,8 @@ class StudyStore:
             self._connection.executemany("INSERT INTO points VALUES (?, ?, ?, ?)", rows)
             self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
 
-    def findings(self) -> Iterator[Finding]:
-        """Yield everything that was found before, whichever study asked for it.
+    def findings(self) -> list[Finding]:
+        """Return everything that was found before, whichever study asked for it.
 
         Raises
         ------
@@ -145,8 +152,9 @@ class StudyStore:
             When the file is damaged.
         """
         with _told(self._name):
-            for row in self._connection.execute(_ALL_FINDINGS):
-                yield _finding(*row)
+            found = self._connection.execute(_ALL_FINDINGS).fetchall()
+        with undamaged(self._name):
+            return [_finding(*row) for row in found]
 
     def add(self, findings: Iterable[Finding]) -> None:
         """Write down what was found.
@@ -154,8 +162,9 @@ class StudyStore:
         Raises
         ------
         InputError
-            When the file cannot be written.
+            When the file cannot be written, or somebody has removed or replaced it.
         """
+        self._require_still_there()
         rows = [
             (
                 finding.key,
@@ -167,9 +176,16 @@ class StudyStore:
             )
             for finding in findings
         ]
-        with _told(self._name), self._connection:
+        with _told(self._name, _KEPT), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def _require_still_there(self) -> None:
+        """Raise when the file is not the one that was opened: what is written now would be lost."""
+        with contextlib.suppress(OSError):
+            if os.path.samestat(self._identity, os.stat(self._name)):
+                return
+        raise InputError(f"{self._name}: was removed or replaced while the study ran; run it again")
 
 
 def read_rows(path: str | os.PathLike[str]) -> tuple[dict[str, str], list[PlannedRow]]:
@@ -194,14 +210,17 @@ def read_rows(path: str | os.PathLike[str]) -> tuple[dict[str, str], list[Planne
         found = connection.execute(
             "SELECT axis_values, points.reason, results.key, status, figures, seconds, results.reason "
             "FROM points LEFT JOIN results ON points.key = results.key ORDER BY place"
-        )
-        rows = [
-            PlannedRow(tuple(json.loads(values)), reason, None if rest[0] is None else _finding(*rest))
-            for values, reason, *rest in found
-        ]
+        ).fetchall()
     if "axes" not in meta:
         raise InputError(f"{name}: holds no study yet; 'themis-opt sweep STUDY.yaml -o {name}' fills it")
-    return meta, rows
+    with undamaged(name):
+        for key in ("name", "text", "version"):
+            _expect(meta.get(key), str)
+        planned = [
+            PlannedRow(tuple(_scalars(values)), _expect(reason, str), None if rest[0] is None else _finding(*rest))
+            for values, reason, *rest in found
+        ]
+    return meta, planned
 
 
 def read_findings(path: str | os.PathLike[str]) -> list[Finding]:
@@ -217,11 +236,51 @@ def read_findings(path: str | os.PathLike[str]) -> list[Finding]:
         return []
     with _told(name), contextlib.closing(_connect(name, "ro")) as connection:
         _require_version(name, connection)
-        return [_finding(*row) for row in connection.execute(_ALL_FINDINGS)]
+        found = connection.execute(_ALL_FINDINGS).fetchall()
+    with undamaged(name):
+        return [_finding(*row) for row in found]
 
 
-def _finding(key: str, status: str, figures: str, seconds: float, reason: str) -> Finding:
-    return Finding(key, status, json.loads(figures), seconds, reason)
+def _finding(key: object, status: object, figures: object, seconds: object, reason: object) -> Finding:
+    measured = json.loads(_expect(figures, str), parse_constant=_refuse)
+    for name, value in _expect(measured, dict).items():
+        _expect(name, str)
+        _scalar(value)
+    return Finding(
+        _expect(key, str), _expect(status, str), measured, float(_expect(seconds, float)), _expect(reason, str)
+    )
+
+
+def _scalars(text: object) -> list[Any]:
+    values: list[Any] = _expect(json.loads(_expect(text, str), parse_constant=_refuse), list)
+    for value in values:
+        _scalar(value)
+    return values
+
+
+def _scalar(value: object) -> None:
+    if not isinstance(value, str | int | float | None) or (isinstance(value, int) and abs(value) > _LARGEST):
+        raise ValueError(f"{type(value).__name__} in the place of a value")
+
+
+def _expect(value: Any, kind: type) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError(f"{type(value).__name__} in the place of {kind.__name__}")
+    return value
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} in the place of a number")
+
+
+@contextlib.contextmanager
+def undamaged(name: str) -> Iterator[None]:
+    """Turn what comes of a file that somebody has edited or damaged into one message."""
+    try:
+        yield
+    except (ValueError, RecursionError, InputError) as error:
+        what = str(error).partition("\n")[0][:100] or type(error).__name__
+        raise InputError(f"{name}: is damaged ({what}); name another file, or run the study anew") from None
 
 
 def is_database(path: str | os.PathLike[str]) -> bool:
@@ -236,6 +295,8 @@ def is_database(path: str | os.PathLike[str]) -> bool:
 def _require_study_or_nothing(name: str) -> bool:
     """Return whether there is something in the file; raise when that is no database."""
     try:
+        if os.path.exists(name) and not os.path.isfile(name):
+            raise InputError(f"{name}: is no regular file; a study's results are one")
         with open(name, "rb") as file:
             beginning = file.read(len(_HEADER))
             if beginning != _HEADER:
@@ -287,12 +348,17 @@ def _require_version(name: str, connection: sqlite3.Connection) -> None:
 
 
 @contextlib.contextmanager
-def _told(name: str) -> Iterator[None]:
+def _told(name: str, more: str = "") -> Iterator[None]:
     """Turn what SQLite raises into a message with the file's name."""
     try:
         yield
     except sqlite3.Error as error:
-        raise InputError(f"{name}: {error}; what was written before is kept") from None
+        reason = str(error)
+        if "locked" in reason:
+            reason += "; another program has it open: wait for it"
+        elif any(word in reason for word in ("malformed", "not a database", "no such", "UTF-8")):
+            reason += "; it is damaged: name another file, or remove this one"
+        raise InputError(f"{name}: {reason}{more}") from None
 
 
 class _Lock:
