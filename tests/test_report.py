@@ -11,6 +11,7 @@ from base64 import b64decode, b64encode
 from dataclasses import replace
 from fractions import Fraction
 from gzip import decompress
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -19,22 +20,40 @@ import numpy as np
 import pytest
 from conftest import CommandLine
 
-from themis_opt import Bound, Collective, Dimension, Instance, Network, Status, Topology, metrics, schedule
+from themis_opt import (
+    Bound,
+    Collective,
+    Dimension,
+    Instance,
+    Network,
+    Status,
+    Topology,
+    load_network,
+    metrics,
+    schedule,
+)
 from themis_opt.bound import BoundScope, Sizing
+from themis_opt.certifying import certify, summary_lines, why_lines
 from themis_opt.cli.main import run
-from themis_opt.comparison import compare
+from themis_opt.comparison import baseline_best, compare, themis_best
 from themis_opt.comparison_file import ComparisonFile, read_comparison
-from themis_opt.formats.schedule_file import save_schedule
-from themis_opt.reporting.claims import claim_of
+from themis_opt.critical_path import critical_path_bound
+from themis_opt.formats.network_file import save_network
+from themis_opt.formats.schedule_file import load_schedule, save_schedule
+from themis_opt.reporting.baselines import Baseline, baselines_of
+from themis_opt.reporting.claims import best_row, claim_of
 from themis_opt.reporting.comparison_grid import comparison_grid, rests_on
 from themis_opt.reporting.embedding import packed, script_json
 from themis_opt.reporting.grid import Quantity, grid_document
 from themis_opt.reporting.markup import element
+from themis_opt.reporting.reasons import reasons_of
 from themis_opt.reporting.report import comparison_report, schedule_report, study_report
-from themis_opt.reporting.reproducing import Origin, comparison_commands, schedule_commands
+from themis_opt.reporting.reproducing import Origin, comparison_commands, instance_yaml, schedule_commands
 from themis_opt.reporting.views import view_document
 from themis_opt.simulator import simulate
+from themis_opt.studies.reading_table import read_table
 from themis_opt.studies.table import Column, Role, StudyRow, StudyTable
+from themis_opt.units import format_time
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -97,9 +116,8 @@ def study(*names: str) -> StudyTable:
         "gap": None,
     }
     rows[-1] = StudyRow(failed, "failed", 0.5, f"no luck with {names[-1]}")
-    return StudyTable(
-        f"study of {names[-1]}", f"format: themis-opt/study/1  # {names[-1]}\n", columns, tuple(rows), "0.1.0"
-    )
+    text = f"format: themis-opt/study/1  # {names[-1]}\n"
+    return StudyTable(f"study of {names[-1]}", text, columns, tuple(rows), "0.1.0", (network(names[-1]),))
 
 
 class Page(HTMLParser):
@@ -164,17 +182,115 @@ def test_the_table_has_the_figures_of_the_command_line(capsys: pytest.CaptureFix
 def test_the_claim_is_certifys(page: Page) -> None:
     instance = Instance(network(), size_bytes=8_000_000, num_chunks=4)
     (run_,) = compare([instance], schedulers=SCHEDULERS)
-    claim = claim_of(run_)
+    claim = claim_of(run_, *baselines_of([run_]))
     assert claim.is_proven
+    row = best_row(run_)
+    certification = certify(row.schedule)
+    assert claim.lines == tuple(summary_lines(certification))
+    (reason,) = claim.reasons
+    assert [f"{reason.heading}:", *reason.steps] == why_lines(certification)
     for line in (
         claim.headline,
         claim.standing,
         *claim.lines,
-        claim.why[0].rstrip(":"),
-        *claim.why[1:],
+        reason.heading,
+        *reason.steps,
         *claim.remarks,
     ):
         assert " ".join(line.split()) in page.text
+
+
+def test_a_claim_that_the_critical_path_proves_says_so() -> None:
+    """One chunk of 8 MB on two dimensions of 4 and 2 NPUs, alone: its way is the bound, its certificate proves less.
+
+    dim1 first: 6 MB at 2 GB/s and 3 steps of 100 ns are 3000.3 us, then on dim2 1 MB at 1 GB/s and 1 step 1000.1 us.
+    dim2 first: 4 MB and 1 step 4000.1 us, then 3 MB and 3 steps 1500.3 us, which is longer. All-Gather mirrors it.
+    """
+    instance = Instance(network(), size_bytes=8_000_000, num_chunks=1)
+    (run_,) = compare([instance], schedulers=("baseline",))
+    claim = claim_of(run_, *baselines_of([run_]))
+    assert claim.standing == (
+        "Optimal for exactly 1 chunk of equal size: proven here without a solver, by the critical path of one chunk"
+    )
+    path, certificate = claim.reasons
+    assert path.heading == (
+        "Why no schedule with exactly 1 chunk of equal size can end before 8.0008 ms: the critical path of one chunk"
+    )
+    assert path.steps == (
+        "The only chunk has 8 MB, and goes through its stages one after another.",
+        "Whatever orders it takes, and even if no other chunk is ever in its way:",
+        "  the fastest Reduce-Scatter order is dim1-dim2 (3.0003 ms + 1.0001 ms = 4.0004 ms)",
+        "  the fastest All-Gather order is dim2-dim1 (1.0001 ms + 3.0003 ms = 4.0004 ms)",
+        "So it ends no earlier than 8.0008 ms, and neither does the schedule.",
+    )
+    assert (path.is_enough, certificate.is_enough) == (True, False)
+    certified_ps = run_.bound.certified_ps or certify(run_.rows[0].schedule).certified_ps
+    assert certificate.heading == (
+        "What the certificate alone proves, which is less: no schedule with exactly 1 chunk of equal size can end "
+        f"before {format_time(certified_ps or 0)}"
+    )
+    text = comparison_report(ComparisonFile((run_,), {}, 0, {}, {}))
+    assert re.findall(r"<details( open)?><summary>(Why|What)", text) == [(" open", "Why"), ("", "What")]
+
+
+@pytest.mark.parametrize(("least", "most"), [(1, 1), (3, 3), (1, 8)])
+def test_the_critical_path_of_a_reason_is_the_bounds(least: int, most: int) -> None:
+    instance = Instance(network(), size_bytes=8_000_001, num_chunks=most)
+    scope = BoundScope(Sizing.EQUAL, least, most)
+    made = schedule(instance, "baseline")
+    path_ps = critical_path_bound(instance, scope).value_ps
+    bound = Bound(path_ps, "critical-path", scope)
+    (reason,) = reasons_of(certify(made.replace(bound=bound, status=Status.FEASIBLE)))
+    assert reason.is_enough
+    assert format_time(path_ps) in reason.heading
+    assert reason.steps[-1] == f"So it ends no earlier than {format_time(path_ps)}, and neither does the schedule."
+    told = [step for step in reason.steps if step.startswith("  the fastest")]
+    totals = [float(step.split("= ")[1].split(" ")[0]) for step in told]
+    unit = 1e9 if "ms)" in told[0] else 1e6
+    assert sum(totals) * unit == pytest.approx(path_ps, rel=1e-3)
+    assert (f"Of these numbers of chunks {most} allows the earliest end." in reason.steps) == (least != most)
+
+
+def test_the_baseline_is_named_and_met_at_its_best() -> None:
+    """The page says how many chunks the baseline has, and compares with its own best number of chunks, too."""
+    instance = Instance(load_network("3d-fc-ring-sw"), num_chunks=64)
+    makespans = {
+        2**power: schedule(replace(instance, num_chunks=2**power), "baseline").makespan_ps or 0 for power in range(10)
+    }
+    best = min(makespans, key=makespans.__getitem__)
+    assert best != 64
+    assert baseline_best(instance).num_chunks == best
+    made = themis_best(instance)
+    found = Page(schedule_report(made.replace(instance=instance), "a.json"))
+    makespan_ps = made.makespan_ps or 0
+    asked, at_best = makespans[64] / makespan_ps, makespans[best] / makespan_ps
+    assert (
+        f"takes {format_time(makespan_ps)} with {made.num_chunks} chunks, {asked:.2f}x the speed of the baseline with "
+        f"64 chunks ({format_time(makespans[64])}) and {at_best:.2f}x the speed of the baseline at its best, with "
+        f"{best} chunks ({format_time(makespans[best])})."
+    ) in found.text
+    for tile in (
+        f"against the baseline with 64 chunks{asked:.2f}x{format_time(makespans[64])}",
+        f"against the baseline at its best, with {best} chunks{at_best:.2f}x{format_time(makespans[best])}",
+        "the baseline at its best: the shortest with 1, 2, 4 \u2026 512 chunks",
+        "Speedup is over the baseline with 64 chunks.",
+    ):
+        assert tile in found.text
+
+
+def test_the_number_of_chunks_asked_for_may_be_the_best() -> None:
+    """One figure is enough then; a number that is no power of two counts as well, as 3 does here."""
+    bare, count = Instance(load_network("3d-fc-ring-sw"), size_bytes=10**7), 3
+    asked_ps = schedule(replace(bare, num_chunks=count), "baseline").makespan_ps or 0
+    assert asked_ps < (baseline_best(bare).makespan_ps or 0)
+    runs = tuple(compare([replace(bare, num_chunks=count)], schedulers=("themis-scf",)))
+    assert baselines_of(runs) == [Baseline(count, asked_ps, count, asked_ps)]
+    claim = claim_of(runs[0], *baselines_of(runs))
+    assert f"the speed of the baseline with {count} chunks, its best number (" in claim.headline
+    assert "at its best" not in claim.headline
+    assert claim.remarks[0] == f"the baseline at its best: the shortest with 1, 2, 4 \u2026 512 or {count} chunks"
+    text = Page(comparison_report(ComparisonFile(runs, {}, 0, {}, {}))).text
+    assert f"against the baseline with {count} chunks, its best number" in text
 
 
 def test_what_rests_on_a_solvers_word_is_called_that() -> None:
@@ -184,10 +300,13 @@ def test_what_rests_on_a_solvers_word_is_called_that() -> None:
     scope = BoundScope(Sizing.EQUAL, 4, 4)
     believed = Bound(row.makespan_ps, "cp-sat", scope, run_.bound.certificate, run_.bound.certified_ps)
     trusting = replace(row, schedule=row.schedule.replace(bound=believed, status=Status.OPTIMAL))
-    claim = claim_of(replace(run_, rows=(trusting,)))
+    trusted_run = replace(run_, rows=(trusting,))
+    claim = claim_of(trusted_run, *baselines_of([trusted_run]))
     assert not claim.is_proven
     assert claim.standing == "Optimal for exactly 4 chunks of equal size: on the word of cp-sat"
     assert any("rest on the word of cp-sat" in line for line in claim.lines)
+    (reason,) = claim.reasons
+    assert reason.heading.startswith("What the certificate alone proves, which is less: no schedule with exactly 4 ")
     assert (rests_on(believed), rests_on(row.bound)) == ("word of cp-sat", "certificate")
     assert 'class="standing trusted"' in comparison_report(
         ComparisonFile((replace(run_, rows=(trusting,)),), {}, 0, {}, {})
@@ -235,7 +354,7 @@ def test_a_study_has_its_axes_metrics_and_reasons() -> None:
     found = Page(study_report(study("baseline", "auto")))
     grid = found.data["grid"]
     assert [column["heading"] for column in grid["columns"]] == [
-        "size", "scheduler", "makespan", "BW use", "gap", "status", "seconds", "reason",
+        "size", "scheduler", "makespan", "BW use", "gap to the bound for its chunks", "status", "seconds", "reason",
     ]  # fmt: skip
     quantities = [column["quantity"] for column in grid["columns"]]
     assert quantities[:5] == [Quantity.SIZE, Quantity.TEXT, Quantity.TIME, Quantity.SHARE, Quantity.SHARE]
@@ -251,6 +370,32 @@ def test_a_study_has_its_axes_metrics_and_reasons() -> None:
     ):
         assert text in found.text
     assert "timeline" not in {attributes.get("id") for _, attributes in found.elements}
+
+
+def test_gaps_say_to_which_bound() -> None:
+    """Rows with other chunks have other bounds: the page says so where there are several, and has no mean of gaps."""
+    instance = Instance(network(), size_bytes=8_000_000, num_chunks=4)
+    note = "Each gap is to the bound for the row's own sizing and number of chunks"
+    alone = Page(comparison_report(comparison(instance)))
+    assert "gap to the bound for its chunks" in alone.text
+    assert note not in alone.text
+    several = Page(comparison_report(comparison(instance, replace(instance, num_chunks=8))))
+    assert note in several.text
+    assert "Gap to the bound for its chunks" in several.text
+    assert "Each gap is to the bound for the point's own" in several.text
+    assert "mean gap" not in several.text
+    assert "geo-mean speedup" in several.text
+    assert "Speedup is over the baseline with the number of chunks that its instance asks for." in several.text
+    assert note in Page(study_report(study("baseline"))).text
+
+
+def test_means_are_over_the_baseline_as_asked_and_at_its_best() -> None:
+    instances = [Instance(network(), size_bytes=8_000_000, num_chunks=count) for count in (1, 512)]
+    runs = tuple(compare(instances, schedulers=("baseline",)))
+    best_ps = min(baseline.best_ps for baseline in baselines_of(runs))
+    expected = metrics.geometric_mean([best_ps / run_.rows[0].makespan_ps for run_ in runs])
+    text = Page(comparison_report(ComparisonFile(runs, {}, 0, {}, {}))).text
+    assert f"baseline21.000x{expected:.3f}x" in text
 
 
 def test_infinite_figures_are_no_json() -> None:
@@ -351,7 +496,9 @@ def test_what_the_solver_could_choose_is_in_the_command(themis_opt_command: Comm
     assert themis_opt_command("compare", "2d-sw-sw", *chosen, *options, "--json", "c.json").returncode == 0
     found = read_comparison(tmp_path / "c.json")
     origin = Origin(found.options, found.seed)
-    words = shlex.split(comparison_commands(origin, ["baseline", "auto"])[0])
+    (commands,) = comparison_commands(origin, ["baseline", "auto"])
+    assert commands.remark == ""  # a number of evaluations ended it, not a clock
+    words = shlex.split(commands.lines[0])
     assert words[words.index("--sizes") :][:8] == [
         "--sizes", "free", "--chunks", "auto:3", "--granularity", "64000B", "--min-chunk", "128000B",
     ]  # fmt: skip
@@ -363,16 +510,45 @@ def test_what_the_solver_could_choose_is_in_the_command(themis_opt_command: Comm
 def test_commands_are_quoted_for_the_shell() -> None:
     options = {"instances": ["small", "my own.json"], "schedulers": ["a b", "c"], "solver": "none"}
     origin = Origin({**options, "time_limit_s": 2.5, "gap": 0.0001}, 7)
-    assert comparison_commands(origin, ["a b", "c", "my own.json"])[0] == (
+    (commands,) = comparison_commands(origin, ["a b", "c", "my own.json"])
+    assert commands.lines[0] == (
         "themis-opt compare instance.yaml 'my own.json' --schedulers 'a b,c' --solver none "
         "--time-limit 2.5s --gap 0.0001 --seed 7 --json comparison.json"
     )
     instance = Instance(network(), size_bytes=8_000_000, num_chunks=4)
-    made = schedule(instance, "themis-scf", seed=3)
-    assert schedule_commands(made, "a;b.json")[0] == "themis-opt validate --execute 'a;b.json'"
-    assert "simulate instance.yaml --scheduler themis-scf" in schedule_commands(made, "a.json")[-1]
-    solved = made.replace(scheduler="cp-sat", status=Status.FEASIBLE)
-    assert "solve instance.yaml --sizes equal --chunks 4" in schedule_commands(solved, "a.json")[-1]
+    made = schedule(instance, "themis-scf").replace(seed=3)
+    judging, making = schedule_commands(made, "a;b.json")
+    assert judging.lines[0] == "themis-opt validate --execute 'a;b.json'"
+    assert making.lines == ("themis-opt simulate instance.yaml --scheduler themis-scf --seed 3 -o again.json",)
+
+
+def test_commands_promise_no_more_than_they_keep() -> None:
+    instance = Instance(network(), size_bytes=8_000_000, num_chunks=4)
+    solved = schedule(instance, "themis-scf").replace(scheduler="cp-sat", status=Status.FEASIBLE, seed=3)
+    judging, making = schedule_commands(solved, "a.json")
+    assert (judging.heading, making.heading) == ("Judge it again", "Make one like it")
+    assert making.lines == ("themis-opt solve instance.yaml --sizes equal --chunks 4 --seed 3 -o again.json",)
+    assert making.remark.startswith("A schedule's file keeps neither the limits of its search nor what could be chosen")
+    assert making.remark in Page(schedule_report(solved, "a.json")).text
+    (clocked,) = comparison_commands(Origin({"solver": "auto", "time_limit_s": 2.5}), [])
+    assert clocked.heading == "Make one like it"
+    assert clocked.remark.startswith("The solver's clock has a say in what it finds")
+    (plain,) = comparison_commands(Origin({"solver": "none", "time_limit_s": 2.5}), [])
+    assert plain.remark == ""
+
+
+def test_a_schedule_with_another_number_of_chunks_than_asked_is_made_like_it(tmp_path: Path) -> None:
+    """Themis at its best number of chunks: what the command makes has it, too."""
+    instance = Instance(network(), size_bytes=8_000_000, num_chunks=64)
+    made = themis_best(instance).replace(instance=instance)
+    assert made.num_chunks != 64
+    _, making = schedule_commands(made, "a.json")
+    (tmp_path / "instance.yaml").write_text(instance_yaml(instance))
+    words = shlex.split(making.lines[0])[1:]
+    names = {"instance.yaml": str(tmp_path / "instance.yaml"), "again.json": str(tmp_path / "again.json")}
+    assert run([names.get(word, word) for word in words]) == 0
+    again = load_schedule(tmp_path / "again.json")
+    assert (again.chunks, again.makespan_ps) == (made.chunks, made.makespan_ps)
 
 
 def test_times_beyond_every_integer_of_a_browser_are_floats() -> None:
@@ -428,6 +604,68 @@ def test_a_user_reports_a_study(tmp_path: Path) -> None:
     ]
 
 
+def test_a_study_can_be_run_again_from_its_page_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its networks were files, which nobody has any more."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    text = (
+        "format: themis-opt/study/1\nbase: {chunks: 2, scheduler: themis-scf}\n"
+        "axes: {size: [1 MB, 10 MB], network: [a.yaml, b.yaml]}\nmetrics: [makespan_ps, gap]\n"
+    )
+    for folder in (first, second):
+        folder.mkdir()
+    (first / "study.yaml").write_text(text)
+    networks = [network("a"), replace(network("b"), dimensions=network().dimensions[::-1])]
+    for one in networks:
+        save_network(one, first / f"{one.name}.yaml")
+    monkeypatch.chdir(first)
+    assert run(["sweep", "study.yaml", "-o", "study.db", "--engine", "local"]) == 0
+    for one in networks:
+        (first / f"{one.name}.yaml").unlink()
+    assert run(["report", "study.db", "-o", "study.html"]) == 0
+    page = (first / "study.html").read_text()
+    told = [unescape(found) for found in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)]
+    assert told[0] == text
+    assert told[3] == "themis-opt sweep study.yaml -o study.db\nthemis-opt report study.db -o report.html"
+    assert re.findall(r"<h3>The network (\w)</h3>", page) == ["a", "b"]
+    monkeypatch.chdir(second)
+    for name, found in zip(("study.yaml", "a.yaml", "b.yaml"), told, strict=False):
+        Path(name).write_text(found)
+    assert [load_network("a.yaml"), load_network("b.yaml")] == networks
+    assert run(["sweep", "study.yaml", "-o", "study.db", "--engine", "local"]) == 0
+    tables = [read_table(folder / "study.db") for folder in (first, second)]
+    assert [row.values for row in tables[0].rows] == [row.values for row in tables[1].rows]
+    assert "themis-opt version" in Page(page).text
+
+
+def test_a_study_without_networks_says_nothing_of_them() -> None:
+    """Its file is older than they are."""
+    page = Page(study_report(replace(study("baseline"), networks=())))
+    assert "The network" not in page.text
+    assert "halving-doubling" not in page.text
+    known = Page(study_report(study("baseline"))).text
+    assert "The network baseline" in known
+    for text in ("halving-doubling", "2 GB/s", "100 ns", "themis-opt/network/1", "3 GB/s per NPU over all dimensions"):
+        assert text in known
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("base: {instance: 'my.yaml', chunks: 2}\n", "'my.yaml'"),
+        ("base: {network: my.yaml, chunks: 2}\n", None),
+        ("base: [1]\n", None),
+        ("base: {instance: &a [*a]}\n", None),
+        ("{", None),
+    ],
+)
+def test_a_study_of_an_instance_file_says_that_it_needs_it(text: str, told: str | None) -> None:
+    found = Page(study_report(replace(study("baseline"), study_text=text))).text
+    assert ("only the network of that" in found) == (told is not None)
+    assert told is None or f"Its base names the instance {told}." in found
+
+
 def test_false_schedules_get_no_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     made = schedule(Instance(network(), size_bytes=8_000_000, num_chunks=4), "themis-scf")
@@ -461,6 +699,46 @@ def test_what_is_no_result_is_refused(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "already read" in failure(capsys, tmp_path / "c.json", "-o", tmp_path / "c.json")[0]
     assert (tmp_path / "c.json").read_bytes() == before
     assert not html.exists()
+
+
+@pytest.mark.parametrize(("name", "said"), [("a.pdf", "ends in '.pdf'"), ("a", "has no ending"), ("a.html.gz", "gz")])
+def test_a_report_is_written_to_html_alone(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, said: str
+) -> None:
+    """Told before any work: what is to be reported is not even looked for."""
+    (line,) = failure(capsys, "nothing.json", "-o", tmp_path / name)
+    assert line.startswith(f"error: -o: '{tmp_path / name}' ")
+    assert said in line
+    assert "ends in .html or .htm" in line
+    save_schedule(schedule(Instance(network(), size_bytes=8_000_000, num_chunks=4), "baseline"), tmp_path / "a.json")
+    assert run(["report", str(tmp_path / "a.json"), "-o", str(tmp_path / "a.HTM")]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.HTM", "a.json"]
+
+
+def test_files_without_a_report_say_what_to_do(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    html = tmp_path / "r.html"
+    study_file = tmp_path / "my study.yaml"
+    study_file.write_text("# A remark.\n\nformat: themis-opt/study/1\nbase: {network: 2d-sw-sw}\naxes: {size: [1MB]}\n")
+    (line,) = failure(capsys, study_file, "-o", html)
+    assert line == (
+        f"error: {study_file}: is a study that has yet to be run: themis-opt sweep '{study_file}' -o study.db; "
+        "then: themis-opt report study.db -o report.html"
+    )
+    path = tmp_path / "told.json"
+    for kind in ("tuning", "when", "provision"):
+        told = {"format": f"themis-opt/{kind}/1", "options": {}}
+        for text in (json.dumps(told, indent=1), json.dumps(told, separators=(",", ":"))):
+            path.write_text(text)
+            (line,) = failure(capsys, path, "-o", html)
+            assert line.startswith(
+                f"error: {path}: its format is themis-opt/{kind}, which has no report; a report is made of a "
+                "comparison ('themis-opt compare ... --json FILE'), a schedule file, or a study's database"
+            )
+            assert "did you mean" not in line
+    # What only speaks of such a format is not one.
+    path = tmp_path / "note.yaml"
+    path.write_text("format: themis-opt/network/1\nname: a\nnote: |\n  format: themis-opt/study/1\n")
+    assert "dimensions" in failure(capsys, path, "-o", html)[0]
 
 
 def test_without_plotly_one_line_says_what_to_install(

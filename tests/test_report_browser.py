@@ -398,6 +398,62 @@ def test_a_phone_has_no_horizontal_scrolling(window: Browser, folder: Path, name
     assert window.errors() == []
 
 
+def test_a_phone_keeps_what_describes_the_table_and_its_lines(window: Browser, folder: Path) -> None:
+    window.prefer(prefers_color_scheme="light")
+    window.resize(360, 740)
+    window.open(folder / "several.html")
+    # What says how to use the table is no part of what scrolls, and stands within the screen.
+    caption, frame = window.run(
+        """const box = (node) => {
+          const {left, right, top, bottom} = node.getBoundingClientRect();
+          return {left, right, top, bottom};
+        };
+        const table = document.getElementById("results");
+        table.parentElement.scrollLeft = 200;
+        return [box(document.getElementById(table.getAttribute("aria-describedby"))), box(table.parentElement)];"""
+    )
+    assert caption["bottom"] <= frame["top"]
+    assert caption["left"] >= 0
+    assert caption["right"] <= 360
+    # Rows are whole pixels high, or the lines of the first column, which is drawn by itself, are one off.
+    heights = window.run(
+        "return [...document.querySelectorAll('#results tr')].map((row) => row.getBoundingClientRect().height)"
+    )
+    assert heights == [round(height) for height in heights]
+    # Headings of several words do not make the head as high as a page.
+    assert heights[0] <= 70
+    assert window.errors() == []
+
+
+def test_marks_of_lines_in_the_legend_have_room_on_both_sides(window: Browser, folder: Path) -> None:
+    window.resize(360, 740)
+    window.open(folder / "one.html")
+    for name in ("key-end", "key-bound"):
+        width, position, border = window.run(
+            """const style = getComputedStyle(document.querySelector(`#legend .${arguments[0]}`));
+            return [parseFloat(style.width), style.backgroundPosition, style.borderLeftWidth];""",
+            name,
+        )
+        assert width >= 8
+        assert (position, border) == ("50% 50%", "0px")
+
+
+def test_points_and_rings_on_an_axis_are_whole(window: Browser, tmp_path: Path) -> None:
+    """A gap of 0 % lies on the axis, and at the edge of what is drawn."""
+    one = Instance(network(), size_bytes=10**6, num_chunks=1)
+    runs = comparison(one, replace(one, size_bytes=10**7), schedulers=("baseline",))
+    assert runs.runs[0].rows[0].gap == 0
+    (tmp_path / "optimal.html").write_text(comparison_report(runs))
+    for page in opened(window, tmp_path / "optimal.html"):
+        page.run("document.querySelector('tr[data-row=\"0\"] button').click()")
+        page.wait_for(lambda: [1, 0] in ringed(window, "gap"), "a ring at 0 %")
+        told = page.run(
+            """const marks = [...document.querySelectorAll("#gap .scatterlayer .point")];
+            return marks.map((mark) => !mark.closest("[clip-path]"));"""
+        )
+        assert told == [True] * 3
+
+
 def ringed(page: Browser, plot: str) -> list[list[float]]:
     """Return the places of the rings in a plot."""
     x, y = page.run("const {x, y} = document.getElementById(arguments[0]).data.at(-1); return [x, y]", plot)

@@ -242,12 +242,20 @@ def _claim_note(own: Schedule, judged: Schedule) -> str:
 
 def themis_best(instance: Instance) -> Schedule:
     """Return the shortest schedule of Themis, fifo or scf, over 1, 2, 4 … 512 equal chunks."""
+    return _shortest(instance, ("themis-fifo", "themis-scf"))
+
+
+def baseline_best(instance: Instance) -> Schedule:
+    """Return the shortest schedule of the baseline over 1, 2, 4 … 512 equal chunks, with fewest chunks among equals.
+
+    What the instance says of its number of chunks does not matter.
+    """
+    return _shortest(instance, ("baseline",))
+
+
+def _shortest(instance: Instance, schedulers: Sequence[str]) -> Schedule:
     counts = [2**power for power in range(10) if 2**power <= instance.size_bytes]
-    made = [
-        make_schedule(replace(instance, num_chunks=count), name)
-        for count in counts
-        for name in ("themis-fifo", "themis-scf")
-    ]
+    made = [make_schedule(replace(instance, num_chunks=count), name) for count in counts for name in schedulers]
     return min(made, key=lambda schedule: schedule.makespan_ps or 0)
 
 

@@ -8,7 +8,7 @@ from themis_opt import metrics
 from themis_opt.bound import Bound, BoundKind
 from themis_opt.comparison import Row, Run
 from themis_opt.instance import Instance
-from themis_opt.reporting.grid import Cell, Grid, GridColumn, Part, Quantity, without_constants
+from themis_opt.reporting.grid import GAP_HEADING, Cell, Grid, GridColumn, Part, Quantity, without_constants
 from themis_opt.units import format_size, format_time, time_column
 from themis_opt.wording import format_gap, format_speedup
 
@@ -29,7 +29,7 @@ _COLUMNS = (
     GridColumn("bw_utilization", "BW use", Quantity.SHARE, Part.METRIC),
     GridColumn("busbw_Bps", "busbw GB/s", Quantity.BANDWIDTH, Part.METRIC),
     GridColumn("speedup", "speedup", Quantity.NUMBER, Part.METRIC),
-    GridColumn("gap", "gap to bound", Quantity.SHARE, Part.METRIC),
+    GridColumn("gap", GAP_HEADING, Quantity.SHARE, Part.METRIC),
     GridColumn("bound_ps", "bound", Quantity.TIME, Part.METRIC),
     GridColumn("proof", "bound rests on", Quantity.TEXT, Part.REMARK),
     GridColumn("status", "status", Quantity.TEXT, Part.REMARK),

@@ -10,6 +10,14 @@ from typing import Any
 
 from themis_opt.reporting.markup import Markup, element
 
+GAP_HEADING = "gap to the bound for its chunks"
+GAP_NOTE = (
+    "Each gap is to the bound for the row's own sizing and number of chunks: across these, the smaller gap may be the "
+    "longer schedule's, so compare makespans."
+)
+
+_WORDY = 24
+
 
 class Quantity(StrEnum):
     """What the numbers of a column are; a page picks units and scales of axes by it."""
@@ -89,14 +97,17 @@ def grid_document(grid: Grid) -> dict[str, Any]:
     }
 
 
-def grid_markup(grid: Grid, caption: str) -> Markup:
-    """Return a grid as an HTML table, in which every heading is a button that sorts and every row has one to select."""
+def grid_markup(grid: Grid, *, told_by: str) -> Markup:
+    """Return a grid as an HTML table, in which every heading is a button that sorts and every row has one to select.
+
+    `told_by` is the identifier of the sentence that describes it: a caption would scroll away with its columns.
+    """
     head = [
         element(
             "th",
             element("button", column.heading, element("span", class_="arrow", aria_hidden="true"), type="button"),
             scope="col",
-            class_=_class(column) if place else None,
+            class_=_heading_class(column, place),
             data_column=str(place),
         )
         for place, column in enumerate(grid.columns)
@@ -115,10 +126,10 @@ def grid_markup(grid: Grid, caption: str) -> Markup:
     ]
     return element(
         "table",
-        element("caption", caption),
         element("thead", element("tr", head)),
         element("tbody", body),
         id="results",
+        aria_describedby=told_by,
     )
 
 
@@ -136,6 +147,12 @@ def without_constants(grid: Grid, keys: Sequence[str]) -> Grid:
 
 def _class(column: GridColumn) -> str | None:
     return None if column.quantity is Quantity.TEXT else "number"
+
+
+def _heading_class(column: GridColumn, place: int) -> str | None:
+    """Return the classes of a heading: what is written in several lines needs width for its words."""
+    names = [(_class(column) if place else None) or "", "wordy" if len(column.heading) > _WORDY else ""]
+    return " ".join(filter(None, names)) or None
 
 
 def _plain(value: float | str | None) -> float | str | None:

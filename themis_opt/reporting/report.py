@@ -7,18 +7,27 @@ from typing import Any
 
 from themis_opt.comparison import Row, Run, baseline_makespan_ps
 from themis_opt.comparison_file import ComparisonFile
+from themis_opt.reporting.baselines import baselines_of
 from themis_opt.reporting.claims import claim_of
 from themis_opt.reporting.comparison_grid import comparison_grid
-from themis_opt.reporting.grid import Grid, grid_document, grid_markup
+from themis_opt.reporting.grid import GAP_NOTE, Grid, grid_document, grid_markup
 from themis_opt.reporting.markup import Markup, element
 from themis_opt.reporting.page import Section, page_text
-from themis_opt.reporting.reproducing import Origin, comparison_commands, schedule_commands, study_commands
+from themis_opt.reporting.reproducing import (
+    Commands,
+    Origin,
+    comparison_commands,
+    schedule_commands,
+    study_commands,
+    study_remark,
+)
 from themis_opt.reporting.sections import (
     claim_markup,
     commands_markup,
     facts_markup,
     instance_markup,
     means_markup,
+    network_markup,
     origin_markup,
     static_markup,
 )
@@ -28,7 +37,7 @@ from themis_opt.schedules import Schedule
 from themis_opt.simulator import simulate
 from themis_opt.solving.bounds import best_bound, quick_bounds, scope_of
 from themis_opt.studies.table import StudyTable
-from themis_opt.wording import title
+from themis_opt.wording import count_chunks, title
 
 
 def comparison_report(comparison: ComparisonFile) -> str:
@@ -90,13 +99,15 @@ def study_report(study: StudyTable) -> str:
     sections = [
         Section("summary", "Summary", [facts_markup(facts), _reasons(reasons)]),
         Section("plots", "Sweep and gap", [static_markup("sweep.html")]),
-        _results(grid, "Every point with its figures; a heading sorts, a first cell selects"),
+        _results(grid, "Every point with its figures; a heading sorts, a first cell selects", _study_note(study)),
         Section(
             "reproduce",
             "The study, and how to run it again",
             [
                 element("p", "Save this as study.yaml:"),
                 element("pre", study.study_text, tabindex="0"),
+                element("p", remark, class_="note") if (remark := study_remark(study.study_text)) else Markup(""),
+                *(network_markup(network) for network in study.networks),
                 commands_markup(study_commands()),
                 origin_markup(origin),
             ],
@@ -106,7 +117,7 @@ def study_report(study: StudyTable) -> str:
     return page_text(study.name or "Study", subject, sections, {"grid": grid_document(grid), "runs": [], "views": []})
 
 
-def _report(runs: Sequence[Run], commands: Sequence[Sequence[str]], origin: Origin) -> str:
+def _report(runs: Sequence[Run], commands: Sequence[Sequence[Commands]], origin: Origin) -> str:
     grid = comparison_grid(runs)
     views, left_out = _views(runs)
     is_single = len(runs) == 1
@@ -118,7 +129,7 @@ def _report(runs: Sequence[Run], commands: Sequence[Sequence[str]], origin: Orig
         timeline.insert(0, element("p", f"Too many stages to draw, in the table only: {', '.join(left_out)}."))
     sections = [
         Section("summary", "Summary", _summary(runs)),
-        _results(grid, "Every schedule with its figures; a heading sorts, a name selects"),
+        _results(grid, "Every schedule with its figures; a heading sorts, a name selects", _note(runs)),
         *([] if is_single else [Section("plots", "Sweep and gap", [static_markup("sweep.html")])]),
         Section("timeline", "Timeline", timeline),
         Section(
@@ -149,12 +160,16 @@ def _report(runs: Sequence[Run], commands: Sequence[Sequence[str]], origin: Orig
 
 
 def _summary(runs: Sequence[Run]) -> list[Markup]:
-    claims = [claim_markup(run, claim_of(run), place) for place, run in enumerate(runs)]
+    baselines = baselines_of(runs)
+    claims = [
+        claim_markup(run, claim_of(run, baseline), baseline, place)
+        for place, (run, baseline) in enumerate(zip(runs, baselines, strict=True))
+    ]
     if len(runs) == 1:
         return claims
     return [
         element("h3", f"Over {len(runs)} instances"),
-        means_markup(runs),
+        means_markup(runs, baselines),
         element("h3", "The instance of the selected row"),
         *claims,
     ]
@@ -180,11 +195,27 @@ def _views(runs: Sequence[Run]) -> tuple[list[dict[str, Any]], list[str]]:
     return views, left_out
 
 
-def _results(grid: Grid, caption: str) -> Section:
-    table = element(
-        "div", grid_markup(grid, caption), class_="scroll", tabindex="0", role="region", aria_label="Results"
-    )
-    return Section("table", "All results", [table])
+def _results(grid: Grid, caption: str, note: str) -> Section:
+    table = grid_markup(grid, told_by="results-caption")
+    parts = [
+        element("p", caption, id="results-caption", class_="note"),
+        element("div", table, class_="scroll", tabindex="0", role="region", aria_label="Results"),
+    ]
+    return Section("table", "All results", [*parts, element("p", note, class_="note")] if note else parts)
+
+
+def _note(runs: Sequence[Run]) -> str:
+    """Return what is to be known of speedups, and of gaps where they are not all to a bound for the same chunks."""
+    counts = {run.instance.num_chunks for run in runs}
+    count = count_chunks(counts.pop()) if len(counts) == 1 else "the number of chunks that its instance asks for"
+    scopes = {row.bound.scope for run in runs for row in run.rows}
+    return f"Speedup is over the baseline with {count}. {GAP_NOTE if len(scopes) > 1 else ''}".rstrip()
+
+
+def _study_note(study: StudyTable) -> str:
+    fields = {column.field for column in study.metrics}
+    notes = {"speedup": "Speedup is over the baseline with the point's number of chunks.", "gap": GAP_NOTE}
+    return " ".join(note for field, note in notes.items() if field in fields)
 
 
 def _reasons(reasons: Sequence[str]) -> Markup:

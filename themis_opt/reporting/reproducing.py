@@ -9,12 +9,24 @@ from typing import Any
 
 import yaml
 
+from themis_opt.bound import Sizing
 from themis_opt.comparison import THEMIS_BEST
+from themis_opt.errors import InputError
 from themis_opt.formats.documents import format_line
 from themis_opt.formats.instance_file import instance_document
+from themis_opt.formats.network_file import network_document
+from themis_opt.formats.plain import plain_mapping
+from themis_opt.formats.strict import show
 from themis_opt.instance import Instance
+from themis_opt.network import Network
 from themis_opt.schedulers.registry import SCHEDULERS
 from themis_opt.schedules import Schedule, Status
+
+_CLOCK = "The solver's clock has a say in what it finds: another run may find another schedule, and another bound."
+_UNTOLD = (
+    "A schedule's file keeps neither the limits of its search nor what could be chosen: this looks for another one "
+    "with the same number of chunks, within the limits that solve has by itself, and may find a better or a worse one."
+)
 
 
 @dataclass(frozen=True)
@@ -38,14 +50,32 @@ class Origin:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """Commands for the same end: what that is, the commands, and a sentence on what they may not tell."""
+
+    heading: str
+    lines: tuple[str, ...]
+    remark: str = ""
+
+
 def instance_yaml(instance: Instance) -> str:
     """Return an instance as the text of an instance file, its network inline."""
-    data = {"format": format_line("instance"), **instance_document(instance)}
+    return _yaml("instance", instance_document(instance))
+
+
+def network_yaml(network: Network) -> str:
+    """Return a network as the text of a network file."""
+    return _yaml("network", network_document(network))
+
+
+def _yaml(kind: str, document: Mapping[str, Any]) -> str:
+    data = {"format": format_line(kind), **document}
     return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100))
 
 
-def comparison_commands(origin: Origin, rows: Sequence[str]) -> tuple[str, ...]:
-    """Return the commands that make a comparison of one instance, and its report, again.
+def comparison_commands(origin: Origin, rows: Sequence[str]) -> tuple[Commands, ...]:
+    """Return the commands that make a comparison of one instance, and its report, like what they were made with.
 
     Parameters
     ----------
@@ -71,7 +101,9 @@ def comparison_commands(origin: Origin, rows: Sequence[str]) -> tuple[str, ...]:
     if origin.seed is not None:
         words += ["--seed", str(origin.seed)]
     words += ["--json", "comparison.json"]
-    return (_line(words), "themis-opt report comparison.json -o report.html")
+    lines = _line(words), "themis-opt report comparison.json -o report.html"
+    has_clock = options.get("solver") not in (None, "none") and options.get("max_evaluations") is None
+    return (Commands("Make one like it", lines, _CLOCK if has_clock else ""),)
 
 
 def _choice_words(options: Mapping[str, Any]) -> list[str]:
@@ -87,23 +119,43 @@ def _choice_words(options: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def schedule_commands(schedule: Schedule, name: str) -> tuple[str, ...]:
+def schedule_commands(schedule: Schedule, name: str) -> tuple[Commands, ...]:
     """Return the commands that judge a schedule file again, and make one like it where that can be told."""
-    judge = _line(["themis-opt", "validate", "--execute", name]), _line(["themis-opt", "certify", name])
+    judging = Commands(
+        "Judge it again", (_line(["themis-opt", "validate", "--execute", name]), _line(["themis-opt", "certify", name]))
+    )
+    seed = [] if schedule.seed is None else ["--seed", str(schedule.seed)]
+    count = ["--chunks", str(schedule.num_chunks)]
     if schedule.scheduler in SCHEDULERS.names():
-        seed = [] if schedule.seed is None else ["--seed", str(schedule.seed)]
-        words = ["simulate", "instance.yaml", "--scheduler", schedule.scheduler, *seed, "-o", "again.json"]
-        return (*judge, _line(["themis-opt", *words]))
+        # Themis at its best number of chunks, say, has another one than its instance asks for.
+        other = count if schedule.sizing is Sizing.EQUAL and schedule.num_chunks != schedule.instance.num_chunks else []
+        words = ["simulate", "instance.yaml", "--scheduler", schedule.scheduler, *other, *seed, "-o", "again.json"]
+        return judging, Commands("Make one like it", (_line(["themis-opt", *words]),))
     if schedule.status is not Status.HEURISTIC and schedule.scheduler != THEMIS_BEST:
-        seed = [] if schedule.seed is None else ["--seed", str(schedule.seed)]
-        chosen = ["--sizes", str(schedule.sizing), "--chunks", str(schedule.num_chunks)]
-        return (*judge, _line(["themis-opt", "solve", "instance.yaml", *chosen, *seed, "-o", "again.json"]))
-    return judge
+        words = ["solve", "instance.yaml", "--sizes", str(schedule.sizing), *count, *seed, "-o", "again.json"]
+        return judging, Commands("Make one like it", (_line(["themis-opt", *words]),), _UNTOLD)
+    return (judging,)
 
 
-def study_commands() -> tuple[str, ...]:
+def study_remark(study_text: str) -> str:
+    """Return what a study needs beside its networks: the instance its base names, of which nobody kept the rest."""
+    try:
+        base = plain_mapping("study.yaml", study_text).get("base")
+    except InputError:
+        return ""
+    name = base.get("instance") if isinstance(base, dict) else None
+    if not isinstance(name, str):
+        return ""
+    return (
+        f"Its base names the instance {show(name)}. The study's database keeps only the network of that, so unless it "
+        "is a shipped one its file is needed, too."
+    )
+
+
+def study_commands() -> tuple[Commands, ...]:
     """Return the commands that make a study's table again, the study saved as ``study.yaml``."""
-    return "themis-opt sweep study.yaml -o study.db", "themis-opt report study.db -o report.html"
+    lines = "themis-opt sweep study.yaml -o study.db", "themis-opt report study.db -o report.html"
+    return (Commands("Run it again", lines),)
 
 
 def _line(words: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from themis_opt.reporting.grid import Cell, Grid, GridColumn, Part, Quantity
+from themis_opt.reporting.grid import GAP_HEADING, Cell, Grid, GridColumn, Part, Quantity
 from themis_opt.studies.table import Column, Role, StudyTable, Value
 from themis_opt.units import format_bandwidth, format_size, format_time
 from themis_opt.wording import format_gap, format_speedup
@@ -37,7 +37,13 @@ def _column(column: Column) -> GridColumn:
 
 def _heading(column: Column) -> str:
     """Return what a column is called for people: its cells have units, so its name needs none."""
-    known = {"bw_utilization": "BW use", "busbw_Bps": "busbw", "algbw_Bps": "algbw"}
+    known = {
+        "bw_utilization": "BW use",
+        "busbw_Bps": "busbw",
+        "algbw_Bps": "algbw",
+        "gap": GAP_HEADING,
+        "gap_any": "gap to the bound for any chunks",
+    }
     suffix = {"ps": "_ps", "B": "_bytes", "B/s": "_Bps"}.get(column.unit, "")
     name = column.field.removesuffix(suffix) if suffix else column.field
     return known.get(column.field, name.replace("_", " "))

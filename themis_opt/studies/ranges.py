@@ -106,7 +106,7 @@ def _points(field: Field, first: Fraction, last: Fraction, points: Any, is_log: 
                 exact = Fraction(float(first) * float(last / first) ** float(share))
             else:
                 exact = first + (last - first) * share
-            value = min(max(_rounded(exact, field.is_whole), first), last)
+            value = min(max(_rounded(exact), first), last)
         kept = _kept(field, value)
         if kept != seen:
             yield kept
@@ -150,12 +150,10 @@ def _factor(data: Any) -> Fraction:
     return factor
 
 
-def _rounded(value: Fraction, is_whole: bool) -> Fraction:
-    """Return the nearest number with four significant digits, or if it has to be whole, the nearest such one."""
+def _rounded(value: Fraction) -> Fraction:
+    """Return the nearest number with four significant digits."""
     exponent = ceil(log10(value)) if value > 0 else 0
     scale = Fraction(10) ** (exponent - _DIGITS)
-    if is_whole:
-        scale = max(scale, Fraction(1))
     return round(value / scale) * scale
 
 

@@ -1,4 +1,5 @@
 const MAX_LINES = 60;
+const LONGEST_TITLE = 34;
 const UNITS = {
   time: TIME_UNITS.map(([unit, scale]) => [unit, scale]),
   size: [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["KB", 1e3], ["B", 1]],
@@ -69,7 +70,7 @@ class Sweep {
     this.#showLegend(series, y);
     this.plots = [["sweep", y]];
     if (this.gap >= 0 && this.#distinct(this.gap).length) this.plots.push(["gap", this.gap]);
-    for (const id of ["gap", "gap-heading"]) byId(id).hidden = this.plots.length < 2;
+    for (const id of ["gap", "gap-heading", "gap-note"]) byId(id).hidden = this.plots.length < 2;
     for (const [id, metric] of this.plots) {
       const isNew = !byId(id).data;
       const { data, layout } = this.#figure(series, x, metric);
@@ -142,18 +143,19 @@ class Sweep {
       const color = DISTINCT[one.look % DISTINCT.length];
       data.push({
         type: "scatter", mode: across.isText ? "markers" : lines, customdata: rows, hoverinfo: "none",
+        cliponaxis: false,
         x: rows.map((index) => across.of(this.values[index][x])), y: rows.map((index) => up.of(this.values[index][y])),
         line: { color, width: 1.8 }, marker: { color, size: 8, symbol: SYMBOLS[one.look % SYMBOLS.length][0] },
       });
     }
     if (this.columns[y].key === "makespan_ps" && this.bound >= 0) data.push(...this.#bounds(series, x, across, up));
     const ring = { size: 17, color: "rgba(0,0,0,0)", line: { width: 3, color: pageColour("ink") } };
-    data.push({ type: "scatter", mode: "markers", x: [], y: [], marker: ring, hoverinfo: "skip" });
+    data.push({ type: "scatter", mode: "markers", x: [], y: [], marker: ring, hoverinfo: "skip", cliponaxis: false });
     const layout = plotLayout({
       margin: { l: 64, r: 14, t: 8, b: 50 }, height: isNarrow() ? 260 : 320, hovermode: "closest",
       dragmode: isCoarse.matches ? false : "zoom",
-      xaxis: plotAxis({ ...across.axis, title: { text: plotText(this.#titled(x, across)), standoff: 8 } }),
-      yaxis: plotAxis({ ...up.axis, title: { text: plotText(this.#titled(y, up)), standoff: 8 } }),
+      xaxis: plotAxis({ ...across.axis, title: { text: plotText(this.#titled(x, across), LONGEST_TITLE), standoff: 8 } }),
+      yaxis: plotAxis({ ...up.axis, title: { text: plotText(this.#titled(y, up), LONGEST_TITLE), standoff: 8 } }),
     });
     return { data, layout };
   }
