@@ -639,6 +639,18 @@ def test_a_study_can_be_run_again_from_its_page_alone(
     assert "themis-opt version" in Page(page).text
 
 
+def test_a_study_of_many_points_is_told_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = study("baseline", "themis-scf", "auto")
+    page = Page(study_report(whole))
+    assert len(page.data["grid"]["values"]) == len(whole.rows)
+    assert "in this page" not in page.text
+    monkeypatch.setattr("themis_opt.reporting.report.MAX_POINTS", 2)
+    page = Page(study_report(whole))
+    assert len(page.data["grid"]["values"]) == 2
+    assert f"A study of {len(whole.rows)} points" in page.text
+    assert "the first 2 points; 'themis-opt rows' has all of them" in page.text
+
+
 def test_a_study_without_networks_says_nothing_of_them() -> None:
     """Its file is older than they are."""
     page = Page(study_report(replace(study("baseline"), networks=())))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from themis_opt.comparison import Row, Run, baseline_makespan_ps
@@ -38,6 +39,12 @@ from themis_opt.simulator import simulate
 from themis_opt.solving.bounds import best_bound, quick_bounds, scope_of
 from themis_opt.studies.table import StudyTable
 from themis_opt.wording import count_chunks, title
+
+MAX_POINTS = 5_000
+"""Of a study that a page holds: ten times as many take a browser half a minute."""
+
+MAX_REASONS = 50
+"""Different reasons of failures that a page names."""
 
 
 def comparison_report(comparison: ComparisonFile) -> str:
@@ -81,7 +88,8 @@ def study_report(study: StudyTable) -> str:
     InputError
         When plotly is not installed.
     """
-    grid = study_grid(study)
+    shown = replace(study, rows=study.rows[:MAX_POINTS])
+    grid = study_grid(shown)
     counts: dict[str, int] = {}
     for row in study.rows:
         counts[row.status] = counts.get(row.status, 0) + 1
@@ -94,7 +102,9 @@ def study_report(study: StudyTable) -> str:
         ("axes", axes),
         ("metrics", ", ".join(column.field for column in study.metrics)),
     ]
-    reasons = list(dict.fromkeys(row.reason for row in study.rows if row.reason))
+    if len(shown.rows) < len(study.rows):
+        facts.append(("in this page", f"the first {MAX_POINTS} points; 'themis-opt rows' has all of them"))
+    reasons = list(dict.fromkeys(row.reason for row in study.rows if row.reason))[:MAX_REASONS]
     origin = Origin(versions={"themis-opt": study.version} if study.version else {})
     sections = [
         Section("summary", "Summary", [facts_markup(facts), _reasons(reasons)]),
