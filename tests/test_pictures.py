@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from themis_opt.pictures import Subject, loads, save_picture, timeline, utilizat
 from themis_opt.pictures.boxes import HATCH
 from themis_opt.pictures.canvas import house_style, new_axes
 from themis_opt.pictures.labels import plain_label, scale_for
-from themis_opt.pictures.ramp import chunk_colors
+from themis_opt.pictures.ramp import chunk_colors, round_ticks
 from themis_opt.pictures.rows import IDLE_COLOR, LINE_COLOR
 from themis_opt.pictures.utilization import window_edges, window_utilization
 
@@ -232,6 +233,56 @@ def test_a_bound_far_beyond_the_loads_is_named_and_not_drawn() -> None:
     assert lines_at(ax) == []
     assert any(text.startswith("bound ") and text.endswith("\N{RIGHTWARDS ARROW}") for text in texts_of(ax))
     assert ax.get_xlim()[1] < 3 * 10**6
+
+
+def crossed(ax: Axes, texts: list[Text]) -> list[str]:
+    """Return the texts that a vertical line passes through."""
+    figure = ax.get_figure()
+    assert isinstance(figure, Figure)
+    figure.draw_without_rendering()
+    found = []
+    for text in texts:
+        box = text.get_window_extent()
+        for line in ax.lines:
+            (x, low), (_, high) = ax.transData.transform(np.column_stack(line.get_data()))
+            if box.x0 < x < box.x1 and min(low, high) < (box.y0 + box.y1) / 2 < max(low, high):
+                found.append(text.get_text())
+    return found
+
+
+@pytest.mark.parametrize("num_chunks", [4, 8, 16])
+@pytest.mark.parametrize("draw", [loads, timeline])
+def test_lines_cross_neither_numbers_nor_lengths(draw: Callable[..., Axes], num_chunks: int) -> None:
+    instance = shipped("3d-fc-ring-sw", num_chunks=num_chunks)
+    schedules = {name: themis_opt.schedule(instance, name) for name in ("baseline", "themis-fifo", "themis-scf")}
+    ax = draw(schedules)
+    texts = [text for text in ax.texts if text.get_text()[0].isdigit()]
+    assert len([text for text in texts if text.get_text().isdigit()]) > 10
+    assert crossed(ax, texts) == []
+
+
+@pytest.mark.parametrize(
+    ("num_chunks", "ticks"),
+    [
+        (512, [0, 128, 256, 384, 511]),
+        (64, [0, 16, 32, 48, 63]),
+        (17, [0, 5, 10, 16]),
+        (100, [0, 20, 40, 60, 80, 99]),
+        (200, [0, 50, 100, 150, 199]),
+        (1000, [0, 200, 400, 600, 800, 999]),
+        (2, [0, 1]),
+    ],
+)
+def test_colour_bars_name_round_numbers(num_chunks: int, ticks: list[int]) -> None:
+    assert round_ticks(num_chunks) == ticks
+
+
+def test_the_colour_bar_of_many_chunks_has_them() -> None:
+    ax = timeline({"baseline": themis_opt.schedule(shipped("2d-sw-sw", num_chunks=512), "baseline")})
+    figure = ax.get_figure()
+    assert isinstance(figure, Figure)
+    (bar,) = [one for one in figure.axes if one is not ax]
+    assert list(bar.get_yticks()) == [0, 128, 256, 384, 511]
 
 
 def test_utilization_by_hand() -> None:

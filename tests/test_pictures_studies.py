@@ -19,7 +19,7 @@ from themis_opt.pictures import gap_map, save_picture, sweep
 from themis_opt.pictures.canvas import house_style, new_axes
 from themis_opt.pictures.gap_map import common_range
 from themis_opt.pictures.panels import panels
-from themis_opt.pictures.sweep import COLORS, MARKERS, STYLES
+from themis_opt.pictures.sweep import COLORS, MARKERS, STYLES, common_values
 from themis_opt.studies.table import Column, Role, StudyRow, StudyTable, Value
 
 SIZES = (10**6, 10**7, 10**8, 10**9)
@@ -176,7 +176,8 @@ def test_only_some_of_many_values_are_labelled() -> None:
         ({"x": "chnks"}, r"--x: the study has no column 'chnks'; it has: size, .* \(did you mean 'chunks'\?\)"),
         ({"y": "busbandwidth", "only": {"chunks": 4}}, "--y: the study has no column 'busbandwidth'"),
         ({"by": "sheduler"}, r"--by: .*did you mean 'scheduler'"),
-        ({"x": "scheduler", "by": "chunks"}, "--x: column scheduler has words, not numbers"),
+        ({"x": "scheduler", "by": "chunks"}, "size: varies too"),
+        ({"by": "chunks", "only": {"chunks": 4, "size_bytes": 10**6, "scheduler": "baseline"}}, "--x: no axis of the"),
         ({"y": "sizing"}, "--y: column sizing has words, not numbers"),
         ({"only": {"chunks": 5}}, "the study has no row with chunks = 5"),
     ],
@@ -188,11 +189,36 @@ def test_sweeps_that_make_no_sense(options: dict[str, object], message: str) -> 
 
 def test_a_study_without_results() -> None:
     study = table(failed=lambda size, chunks, scheduler: True)
-    with pytest.raises(InputError, match="has no result for makespan_ps yet"):
+    with pytest.raises(
+        InputError, match=r"^none of the 12 rows chosen has a value of makespan_ps \(12 of 12 failed\); "
+    ):
         sweep(study, only={"chunks": 4})
-    with pytest.raises(InputError, match="has no result for gap yet"):
+    with pytest.raises(InputError, match=r"^none of the 12 rows chosen has a value of gap \(12 of 12 failed\); there"):
         gap_map(study, scheduler="baseline")
     assert common_range(study, "gap") is None
+    statuses = ("failed", "missing", "missing")
+    rows = tuple(StudyRow(row.values, statuses[place % 3], None) for place, row in enumerate(study.rows))
+    started = StudyTable("s", "", study.columns, rows)
+    with pytest.raises(
+        InputError, match=r"a value of gap yet \(4 of 12 failed, 8 of 12 to do\); there is nothing to draw$"
+    ):
+        sweep(started, only={"chunks": 64}, y="gap")
+
+
+def test_a_metric_without_values_is_not_yet_to_come() -> None:
+    """All rows are done: the message names what can be drawn instead."""
+    study = table()
+    column = Column("gap_any", "gap_any", "", Role.METRIC, True)
+    rows = tuple(StudyRow({**row.values, "gap_any": None}, row.status, 0.1) for row in study.rows)
+    done = StudyTable("s", "", (*study.columns, column), rows)
+    message = (
+        r"^none of the 12 rows chosen has a value of gap_any; there is nothing to draw: draw another metric "
+        r"\(makespan_ps, busbw_Bps, bound_ps, gap\)$"
+    )
+    with pytest.raises(InputError, match=message):
+        gap_map(done, metric="gap_any", scheduler="themis-scf")
+    with pytest.raises(InputError, match=message):
+        sweep(done, y="gap_any", only={"chunks": 4})
 
 
 def mesh_of(ax: Axes) -> QuadMesh:
@@ -212,7 +238,20 @@ def test_a_cell_for_every_pair() -> None:
     assert ax.get_title(loc="left") == "a $study$: themis-scf"
     bar = mesh_of(ax).colorbar
     assert bar is not None
-    assert bar.ax.get_ylabel() == "gap to the bound [%]"
+    assert bar.ax.get_ylabel() == "gap to the bound for\nthese chunks [%]"
+
+
+def test_a_gap_for_any_chunks_says_so() -> None:
+    study = table()
+    column = Column("gap_any", "gap_any", "", Role.METRIC, True)
+    rows = tuple(StudyRow({**row.values, "gap_any": 0.5}, row.status, 0.1) for row in study.rows)
+    known = StudyTable("s", "", (*study.columns, column), rows)
+    ax = gap_map(known, metric="gap_any", scheduler="baseline", ax=new_axes(6, 5))
+    bar = mesh_of(ax).colorbar
+    assert bar is not None
+    assert bar.ax.get_ylabel() == "gap to the bound for any chunks [%]"
+    assert (mesh_of(ax).norm.vmin, mesh_of(ax).norm.vmax) == (0, 0.5)
+    assert sweep(known, y="gap_any", only={"chunks": 4}).get_ylabel() == "gap to the bound for any chunks [%]"
 
 
 def test_colours_are_logarithmic_where_values_span_decades() -> None:
@@ -287,9 +326,13 @@ def test_panels_share_colours_and_are_named() -> None:
         return gap_map(study, only=only, ax=ax, title=title, value_range=common_range(study, "gap"))
 
     figure = panels(study, "scheduler", draw)
-    maps = [ax for ax in figure.axes if any(isinstance(found, QuadMesh) and found.colorbar for found in ax.collections)]
+    maps = [ax for ax in figure.axes if ax.get_title(loc="left")]
     assert [ax.get_title(loc="left") for ax in maps] == ["baseline", "themis-scf", "$auto$"]
     assert {(mesh_of(ax).norm.vmin, mesh_of(ax).norm.vmax) for ax in maps} == {(0.0, gap_of("baseline", 4))}
+    (bar,) = [ax for ax in figure.axes if ax not in maps]
+    assert bar.get_ylabel() == "gap to the bound for these chunks [%]"
+    figure.draw_without_rendering()
+    assert bar.get_position().x0 > maps[-1].get_position().x1
     with pytest.raises(InputError, match=r"--panels: .*did you mean 'chunks'"):
         panels(study, "chunk", draw)
 
@@ -323,7 +366,122 @@ def test_dimensions_are_counted_from_one() -> None:
     ax = sweep(StudyTable("s", "", (column, COLUMNS["gap"]), rows), y="gap")
     assert ax.get_xlabel() == "dim1 bandwidth"
     assert [label.get_text() for label in ax.get_xticklabels()] == ["100 GB/s", "200 GB/s", "300 GB/s"]
-    assert ax.get_ylabel() == "gap to the bound [%]"
+    assert ax.get_ylabel() == "gap to the bound for these chunks [%]"
+
+
+SPLITS = ("4:1", "1:1", "10:1", "1:4")
+
+
+def words(splits: tuple[str, ...] = SPLITS, chunks: tuple[int, ...] = CHUNKS) -> StudyTable:
+    """Return a study over words, whose order is neither theirs in the alphabet nor in numbers."""
+    column = Column("bandwidth_split", "bandwidth_split", "", Role.AXIS, False)
+    rows = tuple(
+        StudyRow(
+            {
+                "bandwidth_split": split,
+                "chunks": count,
+                "scheduler": scheduler,
+                "makespan_ps": (SPLITS.index(split) + 2) * 10**6,
+                "gap": 0.1 * SPLITS.index(split),
+            },
+            "heuristic",
+            0.1,
+        )
+        for split in splits
+        for count in chunks
+        for scheduler in ("baseline", "themis-scf")
+    )
+    metrics = (COLUMNS["makespan"], COLUMNS["gap"])
+    return StudyTable("s", "", (column, COLUMNS["chunks"], COLUMNS["scheduler"], *metrics), rows)
+
+
+@pytest.mark.parametrize("x", [None, "bandwidth_split"])
+def test_words_are_equally_spaced_in_the_order_of_the_study(x: str | None) -> None:
+    """Without being asked for, too, where no number varies."""
+    ax = sweep(words(chunks=(4,)), x=x)
+    assert lines_of(ax)["baseline"] == ([0, 1, 2, 3], [2e6, 3e6, 4e6, 5e6])
+    assert lines_of(ax)["bound"] == ([0, 1, 2, 3], pytest.approx([2e6, 3e6 / 1.1, 4e6 / 1.2, 5e6 / 1.3]))
+    assert [(label.get_position()[0], label.get_text()) for label in ax.get_xticklabels()] == list(enumerate(SPLITS))
+    assert ax.get_xlabel() == "bandwidth split"
+    assert ax.get_xscale() == "linear"
+    assert sweep(words(), only={"bandwidth_split": "1:1"}).get_xlabel() == "number of chunks"
+
+
+def test_words_keep_their_order_where_rows_are_left_out() -> None:
+    study = words(chunks=(4,))
+    ax = sweep(StudyTable("s", "", study.columns, (study.rows[3], study.rows[0], study.rows[7])), only={"chunks": 4})
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1:1", "4:1", "1:4"]
+    turned = sweep(words(chunks=(4,)), ax=new_axes(2.0, 3.0))
+    assert {label.get_rotation() for label in turned.get_xticklabels()} == {40}
+
+
+def test_schedulers_alone_are_drawn_side_by_side() -> None:
+    study = words(("4:1",), (4,))
+    bound = StudyRow({**study.rows[0].values, "scheduler": "bound", "makespan_ps": None}, "bound", 0.1)
+    ax = sweep(StudyTable("s", "", study.columns, (bound, *study.rows)))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["baseline", "themis-scf"]
+    assert ax.get_xlabel() == "scheduler"
+
+
+def test_in_a_map_the_first_word_is_at_the_top() -> None:
+    ax = gap_map(words(), x="chunks", y="bandwidth_split", scheduler="baseline")
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(SPLITS)
+    assert ax.get_ylim() == (3.5, -0.5)  # downwards
+    assert mesh_of(ax).get_array()[:, 0].tolist() == pytest.approx([0, 0.1, 0.2, 0.3])
+    assert gap_map(words(), y="chunks", scheduler="baseline").get_ylim() == (-0.5, 2.5)  # numbers grow upwards
+
+
+def test_what_the_panels_show_is_no_axis() -> None:
+    """The first word that varies is the panels' own: each has one value of it."""
+    ax = sweep(words(chunks=(4,)), only={"bandwidth_split": "1:1", "chunks": 4})
+    assert ax.get_xlabel() == "scheduler"
+    with pytest.raises(InputError, match="a map needs two axes that vary"):
+        gap_map(words(), only={"chunks": 4}, scheduler="baseline")
+
+
+def test_panels_share_their_ticks() -> None:
+    """The one beside the legend too, and one whose rows have other values."""
+    sizes = tuple(100 * 2**20 * number for number in range(1, 11))
+    study = table(sizes=sizes)
+    rows = tuple(row for row in study.rows if row.values["chunks"] != 16 or row.values["size_bytes"] == sizes[0])
+    study = StudyTable("s", "", study.columns, rows)
+    shared = common_values(study, "chunks")
+    assert shared == list(sizes)
+
+    def draw(*, only: dict[str, Value], ax: Axes, title: str, is_corner: bool) -> Axes:
+        return sweep(study, only=only, ax=ax, title=title, legend=is_corner, x_values=shared)
+
+    axes = panels(study, "chunks", draw).axes
+    ticks = [[(label.get_position()[0], label.get_text()) for label in ax.get_xticklabels()] for ax in axes]
+    assert len(axes) == 3
+    assert len(ticks[0]) >= 3
+    assert ticks[0] == ticks[1] == ticks[2]
+    assert len({ax.get_xlim() for ax in axes}) == 1
+
+
+def test_a_bound_uses_up_no_colour() -> None:
+    study = table(schedulers=("baseline", "$auto$"))
+    bounds = [
+        StudyRow({**row.values, "scheduler": "bound", "makespan_ps": None, "gap": None}, "bound", 0.1)
+        for row in study.rows
+        if row.values["scheduler"] == "baseline"
+    ]
+    bounded = StudyTable("s", "", study.columns, (*study.rows[::2], *bounds, *study.rows[1::2]))  # $auto$ after bound
+
+    def looks(one: StudyTable, y: str) -> dict[str, tuple[object, ...]]:
+        ax = sweep(one, only={"chunks": 16}, y=y)
+        return {str(line.get_label()): (line.get_color(), line.get_marker(), line.get_linestyle()) for line in ax.lines}
+
+    assert looks(bounded, "makespan") == looks(study, "makespan")
+    over = looks(bounded, "bound")  # where the bound is a line of its own
+    assert over["$auto$"] == looks(study, "bound")["$auto$"]
+    assert over["bound"][0] not in COLORS
+
+
+def test_a_line_looks_the_same_where_others_are_left_out() -> None:
+    study = table(failed=lambda size, chunks, scheduler: scheduler == "baseline")
+    lines = {line.get_label(): line.get_color() for line in sweep(study, only={"chunks": 4}).lines}
+    assert lines["themis-scf"] == COLORS[1]
 
 
 def test_rows_of_bounds_are_no_points_but_count_as_bounds() -> None:

@@ -22,12 +22,12 @@ def test_by_hand() -> None:
     """Four stages of 500 ns fill 40 columns of 50 ns: ten each, and the bound at the end."""
     lines = text_timeline({"mine": themis_opt.schedule(pair(), "baseline")}, width=45).plain.splitlines()
     assert lines[0] == "pair, all-reduce, 2 KB, exclusive, 2 NPUs"
-    assert lines[2] == "mine: 2 chunks, makespan 2 us, as short as..."
-    assert lines[3] == "dim1 " + "A" * 10 + "B" * 10 + "a" * 10 + "b" * 10
-    assert lines[4] == "     " + "bound 2 us ^".rjust(40)
-    assert lines[6] == "     |0 us     |0.5      |1        |1.5"
-    assert lines[7].startswith("A Reduce-Scatter   a All-Gather   . idle")
-    assert lines[8] == "A is chunk 0, B chunk 1"
+    assert lines[2:4] == ["mine: 2 chunks, makespan 2 us,", "  as short as its bound"]
+    assert lines[4] == "dim1 " + "A" * 10 + "B" * 10 + "a" * 10 + "b" * 10
+    assert lines[5] == "     " + "bound 2 us ^".rjust(40)
+    assert lines[7] == "     |0 us     |0.5      |1        |1.5"
+    assert lines[8:10] == ["A Reduce-Scatter   a All-Gather", "  . idle for most of it   ^ bound"]
+    assert lines[10] == "A is chunk 0, B chunk 1"
 
 
 def test_a_column_shows_what_holds_the_dimension_for_most_of_it() -> None:
@@ -89,6 +89,31 @@ def test_colours_are_extra() -> None:
     Console(file=coloured, width=60, force_terminal=True, color_system="truecolor").print(text, end="")
     assert plain.getvalue() == text.plain
     assert "\x1b[" in coloured.getvalue()
+
+
+@pytest.mark.parametrize("width", [40, 50])
+def test_nothing_is_cut(width: int) -> None:
+    """However narrow it is, and with a name and a title longer than a line."""
+    schedule = themis_opt.schedule(shipped("3d-fc-ring-sw", num_chunks=64), "themis-scf")
+    text = text_timeline({"name " * 8: schedule}, width=width, title="word " * 12).plain
+    assert max(len(line) for line in text.splitlines()) <= width
+    assert "..." not in text[: text.index("dim1")]
+    told = " ".join(text.split())
+    for words in ("above its bound", "^ bound", "3 chunks a letter", "word " * 11 + "word"):
+        assert words in told
+
+
+def test_times_do_not_depend_on_what_stands_beside_them() -> None:
+    instance = shipped("3d-fc-ring-sw", num_chunks=4)
+    baseline = themis_opt.schedule(instance, "baseline")
+    alone = text_timeline({"baseline": baseline}).plain
+    beside = text_timeline({"baseline": baseline, "x": themis_opt.schedule(shipped("2d-sw-sw", num_chunks=4))}).plain
+    told = f"makespan {(baseline.makespan_ps or 0) / 10**9:.4f} ms"
+    assert (baseline.makespan_ps or 0) > 10**9
+    assert told in alone
+    assert told in beside
+    bound_ps = themis_opt.lower_bound(instance).value_ps
+    assert f"bound {bound_ps / 10**9:.5g} ms" in alone
 
 
 def test_narrow() -> None:

@@ -169,6 +169,111 @@ def test_a_study_is_no_schedule(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+def test_a_study_is_run_first(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("study.yaml").write_text(
+        "# mine\nformat: themis-opt/study/1\nbase: {network: 2d-sw-sw}\naxes: {chunks: [1]}\n"
+    )
+    assert run(["plot", "timeline", "study.yaml", "-o", "x.png"]) == 2
+    assert capsys.readouterr().err == (
+        "error: study.yaml: is a study; run 'themis-opt sweep study.yaml -o results.db' first, and 'plot sweep' and "
+        "'plot gap-map' draw results.db\n"
+    )
+    assert run(["plot", "sweep", "study.yaml", "-o", "x.png"]) == 2
+    assert "run 'themis-opt sweep study.yaml -o results.db' first" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("source", ["timeline", "gap-map"])
+@pytest.mark.parametrize("kind", ["tuning", "when", "provision"])
+def test_tables_are_not_drawn(kind: str, source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("x.json").write_text(json.dumps({"format": f"themis-opt/{kind}/1", "network": {}}, indent=1))
+    assert run(["plot", source, "x.json", "-o", "x.png"]) == 2
+    told = capsys.readouterr().err
+    assert told == (
+        f"error: x.json: themis-opt/{kind}/1 is a table that no picture shows; 'plot timeline', 'plot utilization' and "
+        "'plot loads' draw instances, networks, schedules and comparisons; 'plot sweep' and 'plot gap-map' draw a "
+        "study's database\n"
+    )
+
+
+def test_a_schedule_is_no_study(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "2d-sw-sw", "--chunks", "4", "-o", "mine.json"]) == 0
+    capsys.readouterr()
+    assert run(["plot", "sweep", "mine.json", "-o", "x.png"]) == 2
+    assert capsys.readouterr().err.startswith(
+        "error: mine.json: is a schedule; 'plot timeline', 'plot utilization' and "
+    )
+
+
+@pytest.mark.parametrize("name", ["auto", "auto-equal"])
+def test_a_solver_is_no_scheduler(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plot", "timeline", "2d-sw-sw", "--schedulers", f"baseline,{name}", "-o", "x.png"]) == 2
+    assert capsys.readouterr().err == (
+        f"error: --schedulers: {name!r} is no scheduler but a solver's; ask for it with --solver auto\n"
+    )
+
+
+def test_the_schedulers_there_are_include_themis_best(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plot", "timeline", "2d-sw-sw", "--schedulers", "themis-bst", "-o", "x.png"]) == 2
+    assert capsys.readouterr().err.endswith(", random, themis-best (did you mean 'themis-best'?)\n")
+
+
+@pytest.mark.parametrize("kind", ["sweep", "gap-map"])
+def test_where_is_to_blame_when_no_row_is_left(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = StudyTable("s", "", table().columns, ())
+    monkeypatch.setattr("themis_opt.studies.reading_table.read_table", lambda path, where: empty)
+    conditions = ["--where", "scheduler=foo", "--where", "chunks = 4"]
+    assert run(["plot", kind, "s.db", "--panels", "size", *conditions, "-o", "x.png"]) == 2
+    assert capsys.readouterr().err == (
+        "error: --where: no row meets 'scheduler=foo' and 'chunks = 4'; 'themis-opt rows s.db' prints the rows there "
+        "are\n"
+    )
+
+
+def test_panels_share_ticks_and_colour_bar(study: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(["plot", "sweep", study, "--panels", "chunks", "-o", "x.svg"]) == 0
+    text = Path("x.svg").read_text()
+    assert [text.count(f"<!-- {label} -->") for label in ("1 MB", "100 MB")] == [3, 3]
+    whole = table(sizes=(10**6, 10**8))
+    rows = tuple(row for row in whole.rows if row.values["chunks"] == 4 or row.values["size_bytes"] == 10**6)
+    few = StudyTable("s", "", whole.columns, rows)  # two panels have one size only
+    monkeypatch.setattr("themis_opt.studies.reading_table.read_table", lambda path, where: few)
+    assert run(["plot", "sweep", study, "--panels", "chunks", "-o", "x.svg"]) == 0
+    assert Path("x.svg").read_text().count("<!-- 100 MB -->") == 3
+    monkeypatch.setattr("themis_opt.studies.reading_table.read_table", lambda path, where: whole)
+    assert run(["plot", "gap-map", study, "--panels", "scheduler", "-o", "y.svg"]) == 0
+    assert Path("y.svg").read_text().count("<!-- gap to the bound for these chunks [%] -->") == 1
+
+
+def test_help_says_which_options_a_kind_has(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plot", "--help"]) == 0
+    _, *parts = re.split(r"^Options of (.*):$", capsys.readouterr().out, flags=re.MULTILINE)
+    groups = {
+        kinds: set(re.findall(r"--[a-z-]+(?= )", text)) for kinds, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+    assert {"--output", "--dpi", "--title", "--help"} <= groups["every kind"]
+    assert {"--schedulers", "--size", "--time-limit"} <= groups["timeline, utilization, loads"]
+    assert groups["timeline"] == {"--text"}
+    assert groups["sweep, gap-map"] == {"--x", "--y", "--panels", "--where"}
+    assert groups["sweep"] == {"--by"}
+    assert groups["gap-map"] == {"--metric", "--scheduler"}
+    for name in ("--size", "--chunks", "--solver", "--evaluations", "--x", "--scheduler", "--window"):
+        (told,) = re.findall(rf"^  {name} (.*?)(?=^  -|^\n|\Z)", "".join(parts), re.MULTILINE | re.DOTALL)
+        assert "[default:" in told
+
+
+@pytest.mark.parametrize("text", [["--text"], ["-o", "x.svg"]])
+def test_nothing_is_shown_on_the_way_without_a_solver(
+    text: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["simulate", "2d-sw-sw", "--chunks", "4", "-o", "mine.json"]) == 0
+    capsys.readouterr()
+    monkeypatch.setattr("themis_opt.cli.progress.progress_line", lambda what: pytest.fail(f"a line for {what}"))
+    assert run(["plot", "timeline", "mine.json", *text]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_false_schedules_are_not_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["simulate", "2d-sw-sw", "--chunks", "4", "-o", "mine.json"]) == 0
     data = json.loads(Path("mine.json").read_text())
@@ -212,5 +317,5 @@ def test_the_commands_of_the_page_run() -> None:
     for block in commands:
         subprocess.run(["bash", "-euc", block], check=True, capture_output=True, env={**os.environ, "PATH": path})
     drawn = set(re.findall(r"-o (\S+\.(?:png|svg|pdf))", "".join(commands)))
-    assert len(drawn) == 7
+    assert len(drawn) == 8
     assert all(is_picture(name) for name in drawn)

@@ -20,6 +20,13 @@ KINDS = {
     "gap-map": "plot_study",
 }
 """The module of each kind, in this folder; its `plot` does the work, its `OPTIONS` are the ones its kinds take."""
+_DEFAULTS = {
+    **dict.fromkeys(
+        ("collective", "size", "chunks", "occupancy", "chunk_overhead", "dimensions"), "[default: the instance's]"
+    ),
+    "evaluations": "[default: no limit]",
+}
+"""What happens without the options that other verbs share, where that is no value of theirs."""
 _COMMON = frozenset({"kind", "sources", "output", "dpi", "figure_size", "title"})
 
 
@@ -43,27 +50,60 @@ def _figure_size(ctx: click.Context, param: click.Parameter, value: str | None) 
     return width, height
 
 
-@click.command("plot", context_settings={"default_map": {"solver": "none"}})
+class _Grouped(click.Command):
+    """A command whose options stand below the kinds of pictures they are for."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a list of options for every set of kinds that share them."""
+        groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is None:
+                continue
+            flag, told = record
+            told = f"{told}  {_DEFAULTS.get(param.name or '', '')}".rstrip()
+            kinds = tuple(kind for kind in KINDS if param.name in _module(kind).OPTIONS[kind])
+            groups.setdefault(kinds, []).append((flag, told))
+        for kinds, records in sorted(groups.items(), key=lambda group: _place(group[0])):
+            with formatter.section(f"Options of {', '.join(kinds)}" if kinds else "Options of every kind"):
+                formatter.write_dl(records)
+
+
+def _place(kinds: tuple[str, ...]) -> tuple[int, int]:
+    """Return where a list of options stands: those of more kinds first, of the kinds named first."""
+    return (list(KINDS).index(kinds[0]) if kinds else -1, -len(kinds))
+
+
+@click.command("plot", cls=_Grouped, context_settings={"default_map": {"solver": "none"}})
 @click.argument("kind", metavar=f"[{'|'.join(KINDS)}]", callback=_kind)
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="FILE", help="Where to; ends in .png, .svg or .pdf.")
-@click.option("--text", is_flag=True, help="timeline: draw it in the terminal instead.")
+@click.option("-o", "--output", metavar="FILE", help="Where to; ends in .png, .svg or .pdf. Needed without --text.")
+@click.option("--text", is_flag=True, help="Draw in the terminal instead of a file.")
 @click.option("--dpi", type=click.IntRange(30, 1200), default=150, show_default=True, help="Pixels per inch of a PNG.")
 @click.option(
     "--figure-size", callback=_figure_size, metavar="WxH", help="Inches, such as 8x4.5.  [default: as needed]"
 )
 @click.option("--title", help="Above the picture.  [default: what is drawn]")
-@click.option("--window", metavar="TIME", help="utilization: the time over which it is averaged, such as 10us.")
-@click.option("--schedulers", help="Names, or 'all'.  [default: baseline,themis-scf]")
+@click.option(
+    "--window",
+    metavar="TIME",
+    help="The time over which it is averaged, such as 10us.  [default: a 120th of the longest makespan]",
+)
+@click.option("--schedulers", help="Of an instance or network: names, or 'all'.  [default: baseline,themis-scf]")
 @instance_options
 @solver_options
-@click.option("--x", metavar="COLUMN", help="sweep, gap-map: across.  [default: the first axis that varies]")
-@click.option("--y", metavar="COLUMN", help="sweep: the metric; gap-map: upwards.  [default: makespan; the next axis]")
-@click.option("--by", metavar="COLUMN", help="sweep: a line for each of its values.  [default: scheduler]")
-@click.option("--metric", metavar="COLUMN", help="gap-map: what the colours show.  [default: gap]")
-@click.option("--scheduler", metavar="NAME", help="gap-map: whose rows.")
-@click.option("--panels", metavar="COLUMN", help="sweep, gap-map: a panel for each of its values.")
-@click.option("--where", multiple=True, metavar="CONDITION", help="sweep, gap-map: only rows such as 'chunks = 64'.")
+@click.option("--x", metavar="COLUMN", help="Across.  [default: the first axis that varies, numbers before words]")
+@click.option("--y", metavar="COLUMN", help="Upwards.  [default: sweep: makespan; gap-map: the next axis that varies]")
+@click.option("--by", metavar="COLUMN", help="A line for each of its values.  [default: scheduler]")
+@click.option("--metric", metavar="COLUMN", help="What the colours show, such as gap_any.  [default: gap]")
+@click.option("--scheduler", metavar="NAME", help="Whose rows.  [default: the only one there is]")
+@click.option("--panels", metavar="COLUMN", help="A panel for each of its values.  [default: one picture]")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="Only rows such as 'chunks = 64'; repeat it for more.  [default: all]",
+)
 @click.pass_context
 def command(ctx: click.Context, /, kind: str, sources: tuple[str, ...], output: str | None, **options: Any) -> None:
     """Draw schedules or a study.

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from themis_opt.bound import Sizing
+from themis_opt.choices import did_you_mean
 from themis_opt.chunking import ChunkingChoice
 from themis_opt.cli.exits import Exit, exit_code
 from themis_opt.cli.options import DEFAULT_MAX_CHUNKS, read_argument
+from themis_opt.cli.plot_sources import kind_of_source, require_of_schedules
 from themis_opt.errors import InputError, InvalidScheduleError
 from themis_opt.instance import Instance
 from themis_opt.schedules import Schedule
@@ -38,9 +40,6 @@ _SHARED = frozenset(
 OPTIONS = {"timeline": _SHARED | {"text"}, "utilization": _SHARED | {"window"}, "loads": _SHARED}
 """What each kind takes beside the options of all pictures."""
 _DEFAULT = "baseline,themis-scf"
-_SQLITE = b"SQLite format 3\x00"
-_COMPARISON = b'"themis-opt/comparison/'
-_HEAD = 4096
 
 
 def plot(kind: str, sources: tuple[str, ...], output: str | None, options: dict[str, Any]) -> None:
@@ -114,10 +113,9 @@ def _runs(sources: tuple[str, ...], options: dict[str, Any]) -> list[Run]:
     instances: list[Instance] = []
     own: dict[str, Schedule] = {}
     for source in sources:
-        head = _head(source)
-        if head.startswith(_SQLITE):
-            raise InputError(f"{source}: is a study's database; 'plot sweep' and 'plot gap-map' draw it")
-        if _COMPARISON in head:
+        kind = kind_of_source(source)
+        require_of_schedules(source, kind)
+        if kind == "comparison":
             from themis_opt.comparison_file import load_comparison
 
             runs += load_comparison(source)
@@ -194,7 +192,9 @@ def _compared(instances: list[Instance], own: dict[str, Schedule], options: dict
         choices=_choices(solver),
         own_schedules=own,
     )
-    with progress_line(solver or "heuristics") as relay.show:
+    if solver is None:  # nobody has a progress to report
+        return list(comparison)
+    with progress_line(solver) as relay.show:
         return list(comparison)
 
 
@@ -202,16 +202,23 @@ def _schedulers(text: str | None) -> list[str]:
     """Return the names of the schedulers to draw."""
     from themis_opt.comparison import THEMIS_BEST
     from themis_opt.schedulers.registry import SCHEDULERS
+    from themis_opt.solving.registry import SOLVERS
 
+    known = [*SCHEDULERS.names(), THEMIS_BEST]
     if text == "all":
-        return [*SCHEDULERS.names(), THEMIS_BEST]
+        return known
     names = [name.strip() for name in (text or _DEFAULT).split(",")]
     for name in names:
-        if name != THEMIS_BEST:
-            try:
-                SCHEDULERS.require(name)
-            except InputError as error:
-                raise error.at("--schedulers") from None
+        if name in known:
+            continue
+        solvers = {**{solver: solver for solver in SOLVERS.names()}, **dict.fromkeys(_choices("auto"), "auto")}
+        if name in solvers:
+            raise InputError(
+                f"--schedulers: {name!r} is no scheduler but a solver's; ask for it with --solver {solvers[name]}"
+            )
+        raise InputError(
+            f"--schedulers: unknown scheduler {name!r}; there are: {', '.join(known)}{did_you_mean(name, known)}"
+        )
     return names
 
 
@@ -250,12 +257,3 @@ def _subjects(runs: Sequence[Run]) -> list[Subject]:
                 seen.add(drawn)
                 subjects.append(Subject(name, row.schedule, row.timeline, row.bound))
     return subjects
-
-
-def _head(source: str) -> bytes:
-    """Return the first bytes of a file; nothing when it is none, which others tell."""
-    try:
-        with open(source, "rb") as file:
-            return file.read(_HEAD)
-    except (OSError, ValueError):
-        return b""

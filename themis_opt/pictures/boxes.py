@@ -1,6 +1,6 @@
 """Thousands of boxes, each a stage: coloured by chunk, All-Gather hatched, numbered where the number fits.
 
-What is drawn over a box is white or black, whichever its lightness calls for.
+What is drawn over a box is white or black, whichever its lightness calls for. A number stands where no line crosses it.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ def draw_boxes(
     chunk: NDArray[np.int64],
     num_chunks: int,
     gathers: NDArray[np.bool_],
+    lines: Sequence[float] = (),
 ) -> tuple[list[PolyCollection], list[PathPatch]]:
     """Draw one box per stage, and the number of its chunk where it fits.
 
@@ -59,6 +60,8 @@ def draw_boxes(
         Whose it is, from 0, of how many.
     gathers
         Whether it is hatched.
+    lines
+        Where vertical lines cross the boxes, in the axes' data.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def draw_boxes(
         for tone, ink in ((~dark, "black"), (dark, "white"))
         if (gathers & tone).any()
     ]
-    _write_numbers(ax, middle, start + width / 2, width_pt, chunk, dark)
+    _write_numbers(ax, middle, start + width / 2, width_pt, chunk, dark, lines)
     return boxes, hatchings
 
 
@@ -158,7 +161,13 @@ def _corners(middle: Floats, start: Floats, end: Floats) -> Floats:
 
 
 def _write_numbers(
-    ax: Axes, middle: Floats, center: Floats, width_pt: Floats, chunk: NDArray[np.int64], dark: NDArray[np.bool_]
+    ax: Axes,
+    middle: Floats,
+    center: Floats,
+    width_pt: Floats,
+    chunk: NDArray[np.int64],
+    dark: NDArray[np.bool_],
+    lines: Sequence[float],
 ) -> None:
     from matplotlib.patheffects import withStroke
 
@@ -166,7 +175,10 @@ def _write_numbers(
     backed: dict[str, list[AbstractPathEffect]] = {
         tone: [withStroke(linewidth=2.0, foreground=tone)] for tone in ("black", "white")
     }
-    for box in np.flatnonzero(width_pt >= needed):
+    fits = width_pt >= needed
+    for line in lines:
+        fits &= np.abs(center - line) * points_per_unit(ax) > needed / 2 + 1
+    for box in np.flatnonzero(fits):
         text = ax.text(
             center[box],
             middle[box],

@@ -122,6 +122,16 @@ def num_fitting(ax: Axes, texts: Sequence[str]) -> int:
     return max(2, int(width_pt / (_CHARACTER_PT * max(map(len, texts)) + _APART_PT)))
 
 
+def label_beside(ax: Axes, text: str) -> str:
+    """Return a label for the vertical side of some axes: on two lines where it is longer than they are high."""
+    height_pt = float(figure_of(ax).get_figheight() * 72 * ax.get_position().height)
+    spaces = [idx for idx, character in enumerate(text) if character == " "]
+    if not spaces or len(text) * _CHARACTER_PT <= height_pt:
+        return text
+    middle = min(spaces, key=lambda idx: abs(2 * idx - len(text)))
+    return f"{text[:middle]}\n{text[middle + 1 :]}"
+
+
 def figure_of(ax: Axes) -> Figure:
     """Return the whole figure that axes belong to."""
     figure = ax.get_figure(root=True)

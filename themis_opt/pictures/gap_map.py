@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from themis_opt.errors import InputError
-from themis_opt.pictures.canvas import figure_of, new_axes, num_fitting
+from themis_opt.pictures.canvas import figure_of, label_beside, new_axes
+from themis_opt.pictures.categories import label_categories
 from themis_opt.pictures.labels import MAX_TITLE, plain_label
 from themis_opt.pictures.points import (
     axis_scale,
     distinct,
     find_column,
+    nothing_to_draw,
     number_in,
     select,
     stem,
-    texts_of,
     title_of,
+    values_of,
 )
 from themis_opt.pictures.subject import Floats
 from themis_opt.studies.table import Column, StudyTable, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.figure import Figure
 
 MAX_CELLS = 250_000
 WIDE = 50.0
 """Where positive values span more than this factor their colours are logarithmic."""
-_MAX_TICKS = 16
 _FONT_SIZE = 8.0
 _CHARACTER_PT = 5.2
 _LUMINANCE = (0.299, 0.587, 0.114)
@@ -49,7 +52,11 @@ def gap_map(
 ) -> Axes:
     """Draw a metric over two axes of a study, a cell for each pair of values, all cells of the same size.
 
-    Lighter is more. Values are written into the cells where they fit; a crossed cell has no result.
+    Lighter is more. Values are written into the cells where they fit; a crossed cell has no result. Numbers grow
+    upwards; words stand in the order of the study, the first at the top.
+
+    A ``gap`` refers to the bound for each row's own chunks, so over numbers of chunks the smallest may be a slow
+    schedule's; ``gap_any`` measures all rows by one bound, for any number of chunks.
 
     Parameters
     ----------
@@ -85,9 +92,9 @@ def gap_map(
     shown = find_column(table, metric, "--metric")
     if not shown.is_number:
         raise InputError(f"--metric: column {shown.field} has words, not numbers")
-    across, up = _axes_of(table, x, y)
+    across, up = _axes_of(table, x, y, kept)
     chosen = select(table, kept, [across, up], shown)
-    columns, lines = distinct(chosen.rows, across), distinct(chosen.rows, up)
+    columns, lines = (values_of(table, chosen.rows, column) for column in (across, up))
     if len(columns) * len(lines) > MAX_CELLS:
         raise InputError(f"{len(columns)} x {len(lines)} cells do not fit one picture; at most {MAX_CELLS}")
     cells = np.full((len(lines), len(columns)), np.nan)
@@ -97,11 +104,14 @@ def gap_map(
         if value is not None and None not in where:
             cells[lines.index(where[1]), columns.index(where[0])] = value
     if np.isnan(cells).all():
-        raise InputError(f"the study has no result for {shown.field} yet; there is nothing to draw")
+        raise nothing_to_draw(chosen.rows, shown, table)
     ax = new_axes(*_figure_size(len(columns), len(lines))) if ax is None else ax
     _draw_cells(ax, cells, shown, value_range or _range_of(shown, cells[~np.isnan(cells)]))
-    _label_axis(ax, "x", across, columns, chosen.remark)
-    _label_axis(ax, "y", up, lines)
+    label_categories(ax, "x", across, columns, chosen.remark)
+    label_categories(ax, "y", up, lines)
+    ax.tick_params(axis="both", length=2)
+    if not up.is_number:
+        ax.set_ylim(len(lines) - 0.5, -0.5)
     name = plain_label(table.name, MAX_TITLE) + (f": {plain_label(scheduler)}" if scheduler else "")
     ax.set_title(title or name, loc="left", parse_math=False)
     return ax
@@ -126,8 +136,9 @@ def _kept_scheduler(table: StudyTable, scheduler: str) -> dict[str, Value]:
     return {column.name: scheduler}
 
 
-def _axes_of(table: StudyTable, x: str | None, y: str | None) -> tuple[Column, Column]:
-    varying = [c for c in table.axes if len(distinct(table.rows, c)) > 1 and c.field != "scheduler"]
+def _axes_of(table: StudyTable, x: str | None, y: str | None, kept: Collection[str]) -> tuple[Column, Column]:
+    free = [column for column in table.axes if column.name not in kept and column.field != "scheduler"]
+    varying = [column for column in free if len(distinct(table.rows, column)) > 1]
     across = None if x is None else find_column(table, x, "--x")
     up = None if y is None else find_column(table, y, "--y")
     across = across or next((column for column in varying if column is not up), None)
@@ -158,12 +169,32 @@ def common_range(table: StudyTable, metric: str, scheduler: str | None = None) -
     return _range_of(shown, np.array(values)) if values else None
 
 
+def share_color_bar(figure: Figure, axes: Sequence[Axes]) -> None:
+    """Put one colour bar in the place of those of several maps, where one and the same explains them all."""
+    maps = [_mesh_of(ax) for ax in axes]
+    meshes = [mesh for mesh in maps if mesh is not None and mesh.colorbar is not None]
+    bars = [mesh.colorbar for mesh in meshes if mesh.colorbar is not None]
+    told = {(mesh.norm.vmin, mesh.norm.vmax, bar.ax.get_ylabel()) for mesh, bar in zip(meshes, bars, strict=True)}
+    if len(meshes) < max(len(axes), 2) or len(told) > 1:
+        return
+    label, formatter = bars[0].ax.get_ylabel().replace("\n", " "), bars[0].formatter
+    for bar in bars:
+        bar.remove()
+    figure.colorbar(meshes[0], ax=list(axes), pad=0.02, aspect=30, format=formatter).set_label(label, parse_math=False)
+
+
+def _mesh_of(ax: Axes) -> QuadMesh | None:
+    from matplotlib.collections import QuadMesh
+
+    return next((found for found in ax.collections if isinstance(found, QuadMesh)), None)
+
+
 def _range_of(shown: Column, values: Floats) -> tuple[float, float]:
     """Return the range of colours for some values: a gap's starts at 0, unless its colours are logarithmic."""
     low, high = float(values.min()), float(values.max())
     if low > 0 and high > WIDE * low:
         return low, high
-    if stem(shown.name) == "gap":
+    if stem(shown.name) in ("gap", "gap_any"):
         low = min(low, 0.0)
     return low, high if high > low else low + (abs(low) or 1.0)
 
@@ -184,7 +215,7 @@ def _draw_cells(ax: Axes, cells: Floats, shown: Column, value_range: tuple[float
     figure = ax.get_figure(root=False)
     assert figure is not None
     bar = figure.colorbar(mesh, ax=ax, pad=0.02, format=FuncFormatter(lambda value, _: scale.text(value)))
-    bar.set_label(scale.of(title_of(shown)), parse_math=False)
+    bar.set_label(label_beside(ax, scale.of(title_of(shown))), parse_math=False)
     texts = _short_texts(cells, scale.factor)
     if not _fit(ax, cells.shape, max(len(text) for text in texts.flat)):
         return
@@ -224,17 +255,3 @@ def _fit(ax: Axes, shape: tuple[int, ...], num_characters: int) -> bool:
     place = ax.get_position()
     wide = width * place.width * 0.85 / shape[1] >= num_characters * _CHARACTER_PT + 3
     return bool(wide and height * place.height * 0.9 / shape[0] >= _FONT_SIZE + 3)
-
-
-def _label_axis(ax: Axes, which: str, column: Column, values: Sequence[Value], remark: str = "") -> None:
-    """Write the values beside their cells, every second, third … one where there are too many."""
-    step = -(-len(values) // _MAX_TICKS)
-    places = list(range(0, len(values), step))
-    texts = [text for idx, text in enumerate(texts_of(column, values)) if idx % step == 0]
-    axis = ax.xaxis if which == "x" else ax.yaxis
-    axis.set_ticks(places, texts, parse_math=False)
-    axis.set_label_text(f"{title_of(column)}\n{remark}".rstrip(), parse_math=False)
-    ax.tick_params(axis="both", length=2)
-    if which == "x" and num_fitting(ax, texts) < len(texts):
-        for label in ax.get_xticklabels():
-            label.set(rotation=40, ha="right", rotation_mode="anchor")

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from themis_opt.instance import Instance
-from themis_opt.units import BANDWIDTH_UNITS, SIZE_UNITS, TIME_UNITS, format_size
+from themis_opt.units import BANDWIDTH_UNITS, SIZE_UNITS, TIME_UNITS, format_size, format_time
 
 MAX_NAME = 44
 """Characters of a name that a picture shows."""
 MAX_TITLE = 72
 """Characters of a title."""
+_LEAST = 1e-4
+"""Of a unit: less of it would be shown with an exponent."""
 
 _DECIMAL: Mapping[str, Mapping[str, Fraction]] = {
     "ps": {unit: factor for unit, factor in TIME_UNITS.items() if unit.isascii()},
@@ -52,9 +54,18 @@ def scale_for(unit: str, largest: float) -> Scale:
 
 
 def times_beside(times_ps: Sequence[float], end_ps: float) -> list[str]:
-    """Return times in the unit of an axis that ends at `end_ps`, so that they can be read off against it."""
+    """Return times in the unit of an axis that ends at `end_ps`, so that they can be read off against it.
+
+    Each has five digits, whatever stands beside it; one that is next to nothing in that unit keeps its own.
+
+    >>> times_beside([1_005_600_000, 816_500_000, 900], 1_005_600_000)
+    ['1.0056 ms', '0.8165 ms', '900 ps']
+    """
     scale = scale_for("ps", end_ps)
-    return [f"{time_ps / scale.factor:.4g} {scale.unit}" for time_ps in times_ps]
+    return [
+        format_time(time_ps) if 0 < time_ps < _LEAST * scale.factor else f"{time_ps / scale.factor:.5g} {scale.unit}"
+        for time_ps in times_ps
+    ]
 
 
 def plain_label(text: str, width: int = MAX_NAME) -> str:

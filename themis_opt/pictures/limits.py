@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from themis_opt.pictures.points import number_in, stem
 from themis_opt.studies.table import Column, StudyRow, StudyTable
@@ -11,8 +11,10 @@ _FALLS_WITH_TIME = ("busbw", "algbw", "bw_utilization", "speedup")
 """Figures that are a constant of the instance over the makespan."""
 
 
-def limits(table: StudyTable, rows: Sequence[StudyRow], x: Column, y: Column) -> tuple[dict[float, float], bool]:
-    """Return the limit of `y` at each `x`, and whether it is a lower one; nothing where the study does not know it.
+def limits(
+    table: StudyTable, rows: Sequence[StudyRow], place_of: Callable[[StudyRow], float | None], y: Column
+) -> tuple[dict[float, float], bool]:
+    """Return the limit of `y` at each place, and whether it is a lower one; nothing where the study does not know it.
 
     Of several rows at one place, such as schedulers with other chunks, the weakest bound counts: no row passes it. The
     study must have measured the bound, or the gap and, for anything but the makespan, the makespan or the gap.
@@ -23,8 +25,10 @@ def limits(table: StudyTable, rows: Sequence[StudyRow], x: Column, y: Column) ->
         The study.
     rows
         Those that the picture shows.
-    x, y
-        The columns of its axes.
+    place_of
+        Where a row stands on the horizontal axis, if it does.
+    y
+        The column of the vertical axis.
     """
     shown = stem(y.name)
     below = shown == "makespan"
@@ -32,7 +36,7 @@ def limits(table: StudyTable, rows: Sequence[StudyRow], x: Column, y: Column) ->
         return {}, below
     found: dict[float, float] = {}
     for row in rows:
-        place = number_in(row, x)
+        place = place_of(row)
         limit = _limit(table, row, y, below)
         if place is not None and limit is not None:
             found[place] = limit if place not in found else (min if below else max)(found[place], limit)

@@ -80,11 +80,12 @@ def loads(schedules: Schedules, *, ax: Axes | None = None, title: str = "") -> A
         stages = subject.stages
         middles = rows.middles(idx, stages.dimension)
         start = _stacked(stages.dimension, width)
-        draw_boxes(ax, middles, start, width, stages.chunk, subject.num_chunks, stages.gathers)
+        lines = [line for line in (balances[idx], bounds_ps[idx]) if line <= end_ps]
+        draw_boxes(ax, middles, start, width, stages.chunk, subject.num_chunks, stages.gathers, lines)
         for (k, y), text in zip(
             rows.dimensions[idx], times_beside([total[k] for k, _ in rows.dimensions[idx]], end_ps), strict=True
         ):
-            write_beside(ax, total[k], y, text)
+            write_beside(ax, total[k], y, text, lines)
         if bounds_ps[idx] <= end_ps:
             draw_line(ax, rows, idx, bounds_ps[idx], f"bound {bound_texts[idx]}", line=1)
         else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from themis_opt.errors import InputError
 from themis_opt.pictures.canvas import new_figure
+from themis_opt.pictures.gap_map import share_color_bar
 from themis_opt.pictures.labels import MAX_TITLE, plain_label
 from themis_opt.pictures.points import distinct, find_column, texts_of, title_of
 from themis_opt.studies.table import StudyTable, Value
@@ -30,7 +31,7 @@ class DrawPanel(Protocol):
 def panels(
     table: StudyTable, field: str, draw: DrawPanel, *, size_in: tuple[float, float] | None = None, title: str = ""
 ) -> Figure:
-    """Return a figure with a panel for every value of an axis.
+    """Return a figure with a panel for every value of an axis; maps with the same colours share one colour bar.
 
     Parameters
     ----------
@@ -59,9 +60,12 @@ def panels(
     num_columns = 2 if len(values) == 4 else min(len(values), _COLUMNS)
     num_lines = ceil(len(values) / num_columns)
     figure = new_figure(*(size_in or (_WIDTH_IN * num_columns + 1.4, _HEIGHT_IN * num_lines + 0.5)))
+    axes: list[Axes] = []
     for place, (value, text) in enumerate(zip(values, texts_of(column, values), strict=True)):
         heading = plain_label(str(value)) if not column.is_number else f"{title_of(column)} {text}"
         ax = figure.add_subplot(num_lines, num_columns, place + 1)
+        axes.append(ax)
         draw(only={column.name: value}, ax=ax, title=heading, is_corner=place == num_columns - 1)
+    share_color_bar(figure, axes)
     figure.suptitle(title or plain_label(table.name, MAX_TITLE), parse_math=False)
     return figure

@@ -10,6 +10,8 @@ from math import isfinite
 from themis_opt.choices import did_you_mean
 from themis_opt.errors import InputError
 from themis_opt.pictures.labels import Scale, plain_label, scale_for
+from themis_opt.studies.finding import FAILED
+from themis_opt.studies.reading_table import MISSING
 from themis_opt.studies.table import Column, StudyRow, StudyTable, Value
 from themis_opt.units import bandwidth_column, format_size, size_column, time_column
 
@@ -20,7 +22,8 @@ _WORDS = {
     "bw_utilization": "bandwidth used",
     "busbw": "bus bandwidth",
     "algbw": "algorithm bandwidth",
-    "gap": "gap to the bound",
+    "gap": "gap to the bound for these chunks",
+    "gap_any": "gap to the bound for any chunks",
     "size": "size per NPU",
     "chunks": "number of chunks",
     "percent_of_optimum": "bound / makespan [%]",
@@ -116,6 +119,12 @@ def distinct(rows: Sequence[StudyRow], column: Column) -> list[Value]:
     return sorted(known, key=_as_number) if column.is_number else list(known)
 
 
+def values_of(table: StudyTable, rows: Sequence[StudyRow], column: Column) -> list[Value]:
+    """Return the values a column takes in some rows of a study, in the order they have in the whole study."""
+    here = set(distinct(rows, column))
+    return [value for value in distinct(table.rows, column) if value in here]
+
+
 def number_in(row: StudyRow, column: Column) -> float | None:
     """Return a row's finite number in a column, or ``None``."""
     value = row.values.get(column.name)
@@ -191,6 +200,22 @@ def select(table: StudyTable, only: Mapping[str, Value], places: Sequence[Column
                 f"{varying[0].field}"
             )
     return Selection(rows, sum(number_in(row, metric) is None and row.status != "bound" for row in rows))
+
+
+def nothing_to_draw(rows: Sequence[StudyRow], metric: Column, table: StudyTable) -> InputError:
+    """Return the error for a metric of which none of these rows has a value: why, and which have one."""
+    num_failed, num_missing = (sum(row.status == status for row in rows) for status in (FAILED, MISSING))
+    told = [f"{num} of {len(rows)} {what}" for num, what in ((num_failed, FAILED), (num_missing, "to do")) if num]
+    known = [
+        column.field
+        for column in table.metrics
+        if column.is_number and any(number_in(row, column) is not None for row in rows)
+    ]
+    return InputError(
+        f"none of the {len(rows)} rows chosen has a value of {metric.field}{' yet' if num_missing else ''}"
+        f"{' (' + ', '.join(told) + ')' if told else ''}; there is nothing to draw"
+        f"{': draw another metric (' + ', '.join(known) + ')' if known else ''}"
+    )
 
 
 def _as_number(value: Value) -> float:

@@ -35,6 +35,9 @@ _CHARACTER_EM, _BOLD_EM = 0.58, 0.66
 """Width of a character of this typeface in the mean, in parts of its size."""
 _HANDLE_PT = 38.0
 """What stands beside a label in the legend."""
+_BESIDE_PT = 4.0
+_LINE_PT = 2.0
+"""Between the end of a bar and its label; the width of a vertical line with its halo, to either side."""
 _LABEL_PT = 110.0
 """Room that the label of a vertical line needs to its left."""
 
@@ -169,11 +172,18 @@ def note_beyond(ax: Axes, rows: Rows, idx: int, text: str, *, color: str = LINE_
     )
 
 
-def write_beside(ax: Axes, x: float, y: float, text: str) -> None:
-    """Write a text to the right of where a bar ends, readable over a line that passes there."""
+def write_beside(ax: Axes, x: float, y: float, text: str, lines: Sequence[float] = ()) -> None:
+    """Write a text to the right of where a bar ends, or of the vertical lines that would cross it there."""
     from matplotlib.patheffects import withStroke
 
-    note = ax.annotate(text, (x, y), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8, zorder=6)
+    needed = (_BESIDE_PT + _CHARACTER_EM * _LABEL_SIZE * len(text)) / points_per_unit(ax)
+    for line in sorted(lines):
+        if x - _LINE_PT / points_per_unit(ax) < line < x + needed:
+            x = line
+    note = ax.annotate(
+        text, (x, y), xytext=(_BESIDE_PT, 0), textcoords="offset points", va="center", fontsize=_LABEL_SIZE
+    )
+    note.set(zorder=6, annotation_clip=False)
     note.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
 
 

@@ -13,11 +13,10 @@ from themis_opt.bound import Bound
 from themis_opt.collective import Phase
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance
-from themis_opt.pictures.labels import plain_label
+from themis_opt.pictures.labels import plain_label, times_beside
 from themis_opt.schedules import Schedule
 from themis_opt.simulator import Timeline, simulate
 from themis_opt.solving.bounds import best_bound, quick_bounds, scope_of
-from themis_opt.units import time_column
 from themis_opt.wording import count_chunks, format_gap
 
 MAX_STAGES = 1_000_000
@@ -131,7 +130,8 @@ class Subject:
 
 def headings(subjects: Sequence[Subject]) -> list[str]:
     """Return for every schedule who made it, its number of chunks, its makespan and its gap, times in one unit."""
-    times = time_column([subject.makespan_ps for subject in subjects])
+    makespans_ps = [float(subject.makespan_ps) for subject in subjects]
+    times = times_beside(makespans_ps, max(makespans_ps))
     return [
         f"{plain_label(subject.name)}: {count_chunks(subject.num_chunks)}, makespan {time}, {_above(subject)}"
         for subject, time in zip(subjects, times, strict=True)

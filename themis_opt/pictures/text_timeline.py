@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from themis_opt.errors import InputError
-from themis_opt.pictures.labels import describe_instances, plain_label, scale_for, times_beside
+from themis_opt.pictures.labels import MAX_TITLE, describe_instances, plain_label, scale_for, times_beside
 from themis_opt.pictures.subject import Floats, Schedules, Subject, headings, subjects_of
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 IDLE = "."
 MIN_WIDTH = 40
 _TICKS = 5
+_APART, _INDENT = "   ", "  "
 _RAMP = ((72, 26, 108), (62, 73, 137), (38, 130, 142), (53, 183, 121), (181, 222, 43))
 """Five colours of viridis, from dark to light."""
 
@@ -53,12 +55,10 @@ def text_timeline(schedules: Schedules, *, width: int = 80, title: str = "") -> 
     end_ps = float(max(max(subject.makespan_ps, subject.bound.value_ps) for subject in subjects)) or 1.0
     bounds = times_beside([float(subject.bound.value_ps) for subject in subjects], end_ps)
     out = Text(no_wrap=True, end="")
-    out.append(
-        _cut(plain_label(title, width) or describe_instances([subject.instance for subject in subjects]), width) + "\n",
-        "bold",
-    )
+    head = plain_label(title, max(width, MAX_TITLE)) or describe_instances([subject.instance for subject in subjects])
+    out.append(_wrapped(head, width), "bold")
     for idx, (subject, heading) in enumerate(zip(subjects, headings(subjects), strict=True)):
-        out.append("\n" + _cut(heading, width) + "\n", "bold")
+        out.append("\n" + _wrapped(heading, width), "bold")
         for k in subject.instance.involved:
             out.append(f"dim{k + 1}".ljust(names) + " ")
             _append_row(out, subject, *_columns(subject, k, num_columns, end_ps))
@@ -68,7 +68,7 @@ def text_timeline(schedules: Schedules, *, width: int = 80, title: str = "") -> 
         )
     out.append("\n" + " " * (names + 1) + _axis(end_ps, num_columns) + "\n")
     for line in _legend(subjects):
-        out.append(_cut(line, width) + "\n")
+        out.append(_wrapped(line, width, _APART))
     return out
 
 
@@ -168,8 +168,22 @@ def _legend(subjects: Sequence[Subject]) -> list[str]:
         + (f" (of {count})" if len(counts) > 1 else "")
         for count, group in counts
     ]
-    return ["   ".join(parts), *chunks]
+    return [_APART.join(parts), *chunks]
 
 
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."
+def _wrapped(text: str, width: int, separator: str = ", ") -> str:
+    """Return a text in lines of at most so many columns, broken behind separators where that will do."""
+    lines: list[str] = []
+    for part in text.split(separator):
+        joined = f"{lines[-1]}{separator}{part}" if lines else part
+        if not lines or len(joined.rstrip()) <= width:
+            lines[-1:] = [joined]
+        else:
+            lines[-1] += separator.rstrip()
+            lines.append(_INDENT + part)
+    kept = [
+        piece
+        for line in lines
+        for piece in (wrap(line, width, subsequent_indent=_INDENT) if len(line) > width else [line])
+    ]
+    return "".join(f"{line}\n" for line in kept)

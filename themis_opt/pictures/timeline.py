@@ -62,8 +62,11 @@ def timeline(schedules: Schedules, *, ax: Axes | None = None, title: str = "") -
         stages = subject.stages
         draw_background(ax, rows, idx, float(subject.makespan_ps))
         middles = rows.middles(idx, stages.dimension)
-        draw_boxes(ax, middles, stages.start_ps, stages.hold_ps, stages.chunk, subject.num_chunks, stages.gathers)
-        draw_line(ax, rows, idx, float(subject.bound.value_ps), f"bound {bounds[idx]}")
+        bound_ps = float(subject.bound.value_ps)
+        draw_boxes(
+            ax, middles, stages.start_ps, stages.hold_ps, stages.chunk, subject.num_chunks, stages.gathers, [bound_ps]
+        )
+        draw_line(ax, rows, idx, bound_ps, f"bound {bounds[idx]}")
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
