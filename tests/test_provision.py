@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 from pathlib import Path
 from random import Random
 
@@ -18,12 +20,15 @@ from strategies import dimension, network, random_instance, random_schedule, ran
 import themis_opt
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.chunking import ChunkingChoice, make_chunking
+from themis_opt.cli.exits import Exit
 from themis_opt.cli.main import cli
 from themis_opt.collective import Collective
 from themis_opt.designing import further_counts
 from themis_opt.designing.budget import Budget
+from themis_opt.designing.pilots import Pilots
 from themis_opt.designing.provisioning import Provisioned, make_budget, provision
-from themis_opt.designing.split_search import SolvedSplit
+from themis_opt.designing.solved_split import SolvedSplit
+from themis_opt.designing.split_search import counts_between
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance, Occupancy
 from themis_opt.interruption import INTERRUPTION
@@ -218,6 +223,9 @@ def test_what_solving_does_not_confirm_is_not_proposed() -> None:
     slower = Provisioned(budget, solved(instance, 3000), solved(other, 2999), 1500, 3, 1.0)
     assert slower.answer is slower.shipped
     assert slower.network.dimensions[0].bandwidth_Bps == PS_PER_S
+    noted = replace(instance, network=replace(instance.network, note="Two pods"))
+    kept = Provisioned(make_budget(noted), solved(noted, 3000), None, 1500, 3, 1.0)
+    assert kept.network.note.startswith("Two pods. Bandwidths: kept by 'themis-opt provision'")
     faster = Provisioned(budget, solved(instance, 3000), solved(other, 2990), 1500, 3, 1.0)
     assert faster.answer is faster.proposed
     assert faster.network.dimensions[0].bandwidth_Bps == 2 * PS_PER_S
@@ -280,6 +288,215 @@ def test_a_bound_that_was_left_far_away_is_followed_by_larger_numbers_of_chunks(
         assert solved.expected_ps == 5005  # of four chunks: as good to within 0.75 %
     else:
         assert (solved.schedule.makespan_ps, solved.expected_ps) == (5500, 5490)
+
+
+@dataclass
+class ScriptedSolver:
+    """Stands for the solver: real schedules of one scheduler, whose makespans are scripted.
+
+    Attributes
+    ----------
+    pilot_ps, final_ps
+        The makespans by bandwidths in GB/s.
+    num_chunks
+        How many chunks thorough runs choose.
+    pilots, finals
+        What was solved: bandwidths, and the limits of pilots.
+    """
+
+    pilot_ps: Callable[[tuple[float, ...]], float]
+    final_ps: Callable[[tuple[float, ...]], float]
+    num_chunks: int = 4
+    pilots: list[tuple[tuple[float, ...], int | None]] = field(default_factory=list)
+    finals: list[tuple[float, ...]] = field(default_factory=list)
+
+    def _outcome(self, instance: Instance, num_chunks: int, makespan_ps: float) -> Outcome:
+        made = themis_opt.schedule(replace(instance, num_chunks=num_chunks), "baseline")
+        scope = BoundScope(Sizing.FREE, num_chunks, num_chunks)
+        bound = min(quick_bounds(instance, scope), key=lambda one: one.value_ps)
+        return Outcome(replace(made, makespan_ps=int(makespan_ps), bound=bound), wall_s=1.0)
+
+    def run(self, instance: Instance, process: object, solver: str, params: SolverParams) -> Outcome:
+        split = bandwidths_of(instance)
+        self.pilots.append((split, params.max_evaluations))
+        assert params.num_workers == 1
+        return self._outcome(instance, 3, self.pilot_ps(split))
+
+    def finish(self, instance: Instance, process: object, solver: str, params: SolverParams) -> further_counts.Solved:
+        split = bandwidths_of(instance)
+        self.finals.append(split)
+        outcome = self._outcome(instance, self.num_chunks, self.final_ps(split))
+        return further_counts.Solved(outcome, outcome.schedule.makespan_ps or 0)
+
+    def provision(self, instance: Instance, params: SolverParams, costs: tuple[int, ...]) -> Provisioned:
+        """Return the answer with this solver instead of a real one."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("themis_opt.designing.split_search.run_solver", self.run)
+            patch.setattr("themis_opt.designing.split_search.solve_with_further_counts", self.finish)
+            patch.setattr("themis_opt.designing.provisioning.SolverProcess", lambda name: nullcontext())
+            return provision(
+                instance,
+                costs=dict(enumerate(map(Fraction, costs))),
+                choice=ChunkingChoice(Sizing.FREE, 6),
+                params=params,
+            )
+
+
+def bandwidths_of(instance: Instance) -> tuple[float, ...]:
+    return tuple(float(dimension.bandwidth_Bps) / 1e9 for dimension in instance.network.dimensions)
+
+
+def three_dimensions() -> Instance:
+    """Return an All-Reduce of 100 MB on 8 x 300, 16 x 50 and 4 x 25 GB/s, at 1, 2 and 4 per GB/s: a user's network."""
+    dimensions = (
+        dimension(8, Fraction(3, 10), 700_000),
+        dimension(16, Fraction(5, 100), 2_000_000),
+        dimension(4, Fraction(25, 1000), 5_000_000),
+    )
+    return Instance(network(*dimensions), size_bytes=10**8)
+
+
+PS_PER_US = 10**6
+THREE_COSTS = (1, 2, 4)
+
+
+def valley_ps(split: tuple[float, ...]) -> float:
+    """Return a makespan that is least, 520 us, near 335, 67 and 8 GB/s; at 300, 50 and 25 GB/s it is 573 us."""
+    return (520 + 0.02 * abs(split[0] - 335) + 0.5 * abs(split[1] - 67) + 2.6 * abs(split[2] - 8)) * PS_PER_US
+
+
+def test_candidates_do_not_depend_on_how_well_the_network_itself_was_solved() -> None:
+    """Solved by the clock, it once has 7 chunks and once 8, which is better; the answer was 6 % worse."""
+    runs = [
+        ScriptedSolver(valley_ps, lambda split, off=off: off * valley_ps(split), num_chunks)  # type: ignore[misc]
+        for off, num_chunks in ((1.01, 7), (0.9, 8))
+    ]
+    answers = [run.provision(three_dimensions(), SolverParams(3.0, 2), THREE_COSTS) for run in runs]
+    assert runs[0].pilots == runs[1].pilots
+    assert answers[0].answer.bandwidths == answers[1].answer.bandwidths
+    assert valley_ps(bandwidths_of(answers[0].answer.instance)) < 530 * PS_PER_US
+    assert len({split for split, _ in runs[0].pilots}) == len(runs[0].pilots) > 20
+
+
+def test_more_time_begins_with_the_same_candidates() -> None:
+    """Also with evaluation limits; what comes on top are further candidates, then larger pilots of the best."""
+    runs = []
+    for params in (
+        SolverParams(3.0, 2),
+        SolverParams(10.0, max_evaluations=2_000_000),
+        SolverParams(10.0, 2),
+    ):
+        run = ScriptedSolver(valley_ps, valley_ps)
+        run.provision(three_dimensions(), params, THREE_COSTS)
+        runs.append(run.pilots)
+    for less, more in pairwise(runs):
+        assert more[: len(less)] == less
+    assert len(runs[0]) < len(runs[2])
+    assert {evaluations for _, evaluations in runs[2]} == {200_000, 600_000}
+    own = bandwidths_of(three_dimensions())
+    assert [evaluations for split, evaluations in runs[2] if split == own] == [200_000, 600_000]
+
+
+def test_the_best_of_all_that_was_solved_is_the_answer() -> None:
+    """The thorough run of the best candidate is worse than its pilot, which any solver may be once."""
+    run = ScriptedSolver(valley_ps, lambda split: 1.04 * valley_ps(split))
+    result = run.provision(three_dimensions(), SolverParams(3.0, 2), THREE_COSTS)
+    best_ps = min(int(valley_ps(split)) for split, _ in run.pilots)
+    assert result.answer.makespan_ps == best_ps
+    # The network's own pilot counts as well.
+    assert result.shipped.makespan_ps == int(valley_ps(run.finals[0]))
+    assert result.num_solved == len({split for split, _ in run.pilots} | set(run.finals))
+    # What bounds rule out is no pilot. Of all orders alike dim2 and dim3 carry so much that with some 75, 85 and
+    # 63 GB/s it takes 948 us at least.
+    even = make_budget(three_dimensions(), None, dict(enumerate(map(Fraction, THREE_COSTS)))).evenest_split(1)
+    assert all(abs(split[2] - float(even[2]) / 1e9) > 1 for split, _ in run.pilots)
+
+
+def test_two_candidates_that_tie_are_both_solved_thoroughly() -> None:
+    """A valley with a flat bottom has ties, and the second one's thorough run is better; in a steep one is none."""
+    flat = ScriptedSolver(
+        lambda split: max(valley_ps(split), 530 * PS_PER_US) + split[0],
+        lambda split: (500 if len(flat.finals) == 3 else 540) * PS_PER_US,
+    )
+    result = flat.provision(three_dimensions(), SolverParams(3.0, 2), THREE_COSTS)
+    own, first, second = flat.finals
+    assert own == bandwidths_of(three_dimensions())
+    best_ps, best = min((flat.pilot_ps(split), split) for split, _ in flat.pilots)
+    assert first == best
+    assert flat.pilot_ps(second) <= 1.01 * best_ps
+    assert bandwidths_of(result.answer.instance) == second
+    place = itertools.count()
+    steep = ScriptedSolver(lambda split: (700 - 15 * next(place)) * PS_PER_US, valley_ps)
+    steep.provision(three_dimensions(), SolverParams(3.0, 2), THREE_COSTS)
+    assert len(steep.finals) == 2
+
+
+def test_numbers_of_chunks_whose_splits_are_tried() -> None:
+    instance = three_dimensions()
+    assert counts_between(make_chunking(instance, Sizing.FREE, 16)) == (1, 2, 3, 5, 9, 16)
+    assert counts_between(make_chunking(instance, Sizing.FREE, 2)) == (1, 2)
+    assert counts_between(make_chunking(replace(instance, num_chunks=64))) == (64,)
+
+
+def test_pilots_are_few_and_small_where_little_is_allowed() -> None:
+    assert Pilots(SolverParams(0.2, 8)).sizes == (15_000,)
+    assert Pilots(SolverParams(60.0, 8)).sizes == (200_000, 600_000, 1_800_000)
+    assert Pilots(SolverParams(10.0, max_evaluations=300_000)).sizes == (45_000,)
+    assert Pilots(SolverParams(10.0, max_evaluations=1)).sizes == (1,)
+    pilots = Pilots(SolverParams(10.0, 8, max_evaluations=300_000))
+    taken = 0
+    while pilots.have_room_for(45_000):
+        params = pilots.take(45_000)
+        taken += 1
+    assert (params.max_evaluations, params.num_workers, taken) == (45_000, 1, 4 * 300_000 // 45_000)
+    late = Pilots(SolverParams(10.0))
+    assert late.have_room_for(200_000)
+    late._started -= 60.0
+    assert not late.have_room_for(200_000)
+
+
+def test_ctrl_c_is_no_final_no(invoke: Callable[..., None], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Stopped in the third pilot: the network itself and two candidates were solved, and none of these is faster."""
+    run = ScriptedSolver(lambda split: 900 * PS_PER_US, lambda split: 850 * PS_PER_US)
+    signal = KeyboardInterrupt()
+
+    def stop(*arguments: object) -> Outcome:
+        if len(run.pilots) == 3:
+            raise signal
+        return run.run(*arguments)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("themis_opt.designing.split_search.run_solver", stop)
+        patch.setattr("themis_opt.designing.split_search.solve_with_further_counts", run.finish)
+        patch.setattr("themis_opt.designing.provisioning.SolverProcess", lambda name: nullcontext())
+        with pytest.raises(Exit) as ended:
+            invoke("provision", "2d-sw-sw", "--time-limit", "3s", "-o", "net.yaml")
+    assert ended.value.code == 130
+    told = " ".join(capsys.readouterr().out.split())
+    assert (
+        "stopped: 3 splits were solved; none is faster than the network as it is by more than 0.1 %; "
+        "a better one may be left to find" in told
+    )
+    assert "nothing to gain" not in told
+    assert "no split was found" not in told
+    assert "the search was stopped" in themis_opt.load_network(tmp_path / "net.yaml").note
+
+
+def test_what_kind_of_answer_it_is(invoke: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
+    def told(best_ps: int) -> str:
+        run = ScriptedSolver(lambda split: best_ps, lambda split: 900 * PS_PER_US)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("themis_opt.designing.split_search.run_solver", run.run)
+            patch.setattr("themis_opt.designing.split_search.solve_with_further_counts", run.finish)
+            patch.setattr("themis_opt.designing.provisioning.SolverProcess", lambda name: nullcontext())
+            invoke("provision", "2d-sw-sw", "--time-limit", "3s")
+        return " ".join(capsys.readouterr().out.split())
+
+    kept = told(1000 * PS_PER_US)
+    assert "no split was found that is faster than the network as it is by more than 0.1 %; it is kept" in kept
+    assert "% faster than the network as it is" in kept
+    assert "shipped" not in kept
+    assert "faster than proposed" not in kept
 
 
 @pytest.mark.parametrize("place", ["split_search", "further_counts"])
@@ -354,6 +571,38 @@ def test_the_command_writes_a_network_that_can_be_used(tmp_path: Path, themis_op
     ]
     assert better.dimensions[0].bandwidth_Bps + 2 * better.dimensions[1].bandwidth_Bps <= 10**12
     assert "gain predicted " in done.stdout
+    told = " ".join(done.stdout.split())
+    assert "as it is, scaled" in told
+    assert "the network costs 550 GB/s as it is (dim1 450 GB/s, dim2 50 GB/s); scaled: in these proportions" in told
+    assert "best split found: " in told
+    assert "faster than the scaled network, at most" in told
+    assert "faster than proposed" in told
+    assert "shipped" not in told
+    assert figures["is_scaled_to_budget"]
+    least_ps, most = figures["least_ps_of_any_split"], figures["most_gain_over_answer"]
+    assert most == pytest.approx(proposed["makespan_ps"] / least_ps - 1)
+    text = (Path(__file__).parents[1] / "docs" / "designing.md").read_text()
+    keys = {*figures, *shipped, *shipped["bandwidths"][0], *figures["options"]}
+    assert [key for key in keys if f"`{key}`" not in text] == []
+
+
+@pytest.mark.slow
+def test_runs_with_an_evaluation_limit_repeat() -> None:
+    """Sequence by sequence, on a user's network where the clock once gave 520, 541 and 552 us."""
+    runs = [
+        provision(
+            three_dimensions(),
+            costs=dict(enumerate(map(Fraction, THREE_COSTS))),
+            choice=ChunkingChoice(Sizing.FREE, 16),
+            params=SolverParams(60.0, 1, gap=1e-4, max_evaluations=60_000),
+        )
+        for _ in range(2)
+    ]
+    assert runs[0].answer.bandwidths == runs[1].answer.bandwidths
+    assert runs[0].answer.schedule == runs[1].answer.schedule
+    assert runs[0].shipped.schedule == runs[1].shipped.schedule
+    assert runs[0].num_solved == runs[1].num_solved
+    assert runs[0].confirmed_gain > 0.08
 
 
 @pytest.mark.slow

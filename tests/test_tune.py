@@ -21,6 +21,7 @@ from strategies import dimension, network
 
 import themis_opt
 from themis_opt.cli.main import cli
+from themis_opt.cli.tune import command
 from themis_opt.collective import Collective
 from themis_opt.designing.fixed_choices import fitting_counts, shortest
 from themis_opt.designing.message_sizes import parse_sizes, size_range
@@ -35,6 +36,7 @@ from themis_opt.solving.any_count import bound_for_any_count
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.validation import validate
 
+DOCS = Path(__file__).parents[1] / "docs" / "designing.md"
 KB, MB, GB = 1000, 10**6, 10**9
 
 
@@ -201,6 +203,9 @@ def test_the_tables_say_the_same_and_a_library_can_load_them(
     assert document["format"] == "themis-opt/tuning/1"
     assert "largest size_bytes <= S" in document["rule"]
     assert document["is_complete"]
+    text = DOCS.read_text()
+    keys = {*document, *document["rows"][0], *document["rows"][0]["chunks"][0], *document["options"]}
+    assert [key for key in keys if f"`{key}`" not in text] == []
     lines = list(csv.DictReader(io.StringIO((tmp_path / "table.csv").read_text())))
     assert [int(line["size_bytes"]) for line in lines] == [MB, 2 * MB, 3 * MB]
     for line, row in zip(lines, document["rows"], strict=True):
@@ -214,10 +219,62 @@ def test_the_tables_say_the_same_and_a_library_can_load_them(
         schedule = load_schedule(tmp_path / "schedules" / line["schedule_file"])
         assert schedule.makespan_ps == row["makespan_ps"]
         assert validate(schedule.instance, schedule) == ()
+        for column, name in (("rs_orders", "rs_order"), ("ag_orders", "ag_order")):
+            orders = [[int(k) for k in order.split("-")] for order in line[column].split()]
+            assert orders == [chunk[name] for chunk in row["chunks"]]
         assert [list(chunk.rs_order or ()) for chunk in schedule.chunks] == [
             chunk["rs_order"] for chunk in row["chunks"]
         ]
     assert sorted(os.listdir(tmp_path / "schedules")) == ["1000000.json", "2000000.json", "3000000.json"]
+
+
+def test_orders_of_a_phase_that_there_is_not_are_an_empty_cell(
+    invoke: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    invoke("tune", "2d-sw-sw", "--sizes", "1MB", "--solver", "none", "--collective", "all-gather", "--csv", "-")
+    (line,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert line["rs_orders"] == ""
+    assert set(line["ag_orders"].split()) <= {"0-1", "1-0"}
+    assert len(line["ag_orders"].split()) == int(line["num_chunks"])
+
+
+def test_schedules_of_two_runs_are_not_mixed(tmp_path: Path, invoke: Callable[..., None]) -> None:
+    """Files of other kinds stay; with --force earlier schedules go, since the table does not name them."""
+    folder = tmp_path / "schedules"
+    folder.mkdir()
+    arguments = "tune", "2d-sw-sw", "--sizes", "1MB", "--solver", "none", "--schedules", "schedules"
+    invoke(*arguments)  # an empty folder will do
+    (folder / "2000000.json").write_text("of an earlier run")
+    (folder / "notes.txt").write_text("not ours")
+    (folder / "07.json").write_text("not ours")
+    with pytest.raises(InputError, match=r"--schedules schedules: has files in it; .* --force"):
+        invoke(*arguments)
+    assert (folder / "2000000.json").exists()
+    invoke(*arguments, "--force")
+    assert sorted(os.listdir(folder)) == ["07.json", "1000000.json", "notes.txt"]
+
+
+def test_earlier_schedules_stay_when_there_are_no_new_ones(
+    tmp_path: Path, invoke: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "schedules").mkdir()
+    (tmp_path / "schedules" / "2000000.json").write_text("of an earlier run")
+
+    def fail(*arguments: object, **options: object) -> Iterator[object]:
+        raise InputError("no such thing")
+        yield
+
+    monkeypatch.setattr("themis_opt.designing.tuning.tune", fail)
+    with pytest.raises(InputError, match="no such thing"):
+        invoke("tune", "2d-sw-sw", "--sizes", "1MB", "--schedules", "schedules", "--force")
+    assert os.listdir(tmp_path / "schedules") == ["2000000.json"]
+
+
+def test_the_help_shows_no_option_that_is_refused() -> None:
+    shown = command.get_help(command.make_context("tune", ["2d-sw-sw"]))
+    assert "--size " not in shown
+    assert "Number of chunks" not in shown
+    assert "Message sizes" in shown
 
 
 def test_json_alone_on_a_clean_stdout(themis_opt_command: CommandLine) -> None:
@@ -245,6 +302,7 @@ def test_csv_alone_on_a_clean_stdout(invoke: Callable[..., None], capsys: pytest
         (["--collective", "all-reduce,all-gather"], "make 2 instances"),
         (["--schedules", "file"], "--schedules file: is a file, and a folder is written"),
         (["--schedules", "no/such"], "--schedules no/such: there is no folder"),
+        (["--force"], "--force is for --schedules FOLDER"),
         (["--schedules", ""], "--schedules '': a folder is written; name one"),
     ],
 )

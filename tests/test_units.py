@@ -56,6 +56,23 @@ def test_the_message_names_the_accepted_suffixes() -> None:
         parse_bandwidth("1600")
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("600GB", "GB/s"),  # and not 'Gb/s', which is an eighth of it
+        ("600 Gb", "Gb/s"),
+        ("600 GBps", "GB/s"),
+        ("600 Gbps", "Gb/s"),
+        ("600 gb/s", "Gb/s"),
+        ("600 GB/S", "GB/s"),
+        ("600 MiB", "MiB/s"),
+    ],
+)
+def test_bytes_are_not_taken_for_bits(text: str, meant: str) -> None:
+    with pytest.raises(InputError, match=rf"\(did you mean '{meant}'\?\)"):
+        parse_bandwidth(text)
+
+
 @given(st.fractions(min_value=0, max_value=10**15, max_denominator=10**9))
 def test_exact_text_reads_back_as_the_same_number(value: Fraction) -> None:
     assert parse_bandwidth(exact_text(value, "B/s")) == value

@@ -14,6 +14,7 @@ from strategies import dimension, network
 import themis_opt
 from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.cli.main import cli
+from themis_opt.cli.when import command
 from themis_opt.designing.parting import Comparison, Span, Verdict, spans, when
 from themis_opt.designing.parting_words import findings
 from themis_opt.errors import InputError
@@ -23,6 +24,7 @@ from themis_opt.schedules import Schedule
 from themis_opt.solving.protocol import SolverParams
 
 MB = 10**6
+DOCS = Path(__file__).parents[1] / "docs" / "designing.md"
 
 
 @pytest.fixture
@@ -125,6 +127,10 @@ def test_the_command(tmp_path: Path, themis_opt_command: CommandLine) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
     document = json.loads((tmp_path / "when.json").read_text())
     assert document["format"] == "themis-opt/when/1"
+    text = DOCS.read_text()
+    assert [
+        key for key in {*document, *document["rows"][0], *document["dimensions"][0]} if f"`{key}`" not in text
+    ] == []
     # Sec. 6.3: 175, 100 and 50 GB/s, and the baseline order needs 23.4 and 1.37 GB/s of the last two.
     assert [entry["supply"] for entry in document["dimensions"]] == ["just enough"] + 2 * ["over-provisioned"]
     assert document["dimensions"][1]["ratio"] == pytest.approx(100 / (175 * 15 / 16 / 8 / (7 / 8)))
@@ -138,6 +144,20 @@ def test_the_command(tmp_path: Path, themis_opt_command: CommandLine) -> None:
         assert 0 <= over["at_least"] <= over["at_most"]
 
 
+def test_percentages_may_be_large() -> None:
+    gain = next(option for option in command.params if option.name == "optimum_gain")
+    context = command.make_context("when", ["2d-sw-sw", "--optimum-gain", "500%", "--themis-gain", "0.999"])
+    assert context.params[gain.name or ""] == 5
+    assert context.params["themis_gain"] == 0.999
+
+
+def test_the_help_shows_no_option_that_is_refused() -> None:
+    shown = command.get_help(command.make_context("when", ["2d-sw-sw"]))
+    assert "--size " not in shown
+    assert "Number of chunks" not in shown
+    assert "Message sizes" in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -146,6 +166,8 @@ def test_the_command(tmp_path: Path, themis_opt_command: CommandLine) -> None:
         (["--chunks", "8"], "--chunks: when finds the number of chunks"),
         (["--themis-gain", "-1%"], "--themis-gain: '-1%' is not allowed"),
         (["--optimum-gain", "much"], "--optimum-gain: 'much' is not a gain; write it as 5% or 0.05"),
+        (["--optimum-gain", "5"], "--optimum-gain: '5' without a % would be 500 %; write 5% or 0.05"),
+        (["--themis-gain", "1"], "--themis-gain: '1' without a % would be 100 %"),
         (["--optimum-gain", "nan"], "--optimum-gain: 'nan' is not allowed"),
         (["--json", "nowhere/x.json"], "there is no folder"),
     ],

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from difflib import SequenceMatcher, get_close_matches
 from fractions import Fraction
 from math import floor, log10
 
-from themis_opt.choices import did_you_mean
 from themis_opt.errors import InputError
 from themis_opt.quantities import MAX_MAGNITUDE
 
@@ -92,13 +92,22 @@ def _parse(text: str, what: str, units: Mapping[str, Fraction], example: str) ->
         raise InputError(f"{shown} has no unit; write {what} with one of: {allowed} (such as {example!r})")
     factor = units.get(match["unit"])
     if factor is None:
-        hint = did_you_mean(match["unit"], units)
+        hint = _nearest_unit(match["unit"], units)
         unknown = repr(match["unit"][:_SHOWN])
         raise InputError(f"{shown}: unknown unit {unknown} for {what}; use one of: {allowed}{hint}")
     quantity = _number(match["number"], shown) * factor
     if quantity >= MAX_MAGNITUDE:
         raise InputError(f"{shown} is beyond every quantity of this field; did a digit or a unit slip in?")
     return quantity
+
+
+def _nearest_unit(unit: str, units: Mapping[str, Fraction]) -> str:
+    """Return a hint on the unit meant, or nothing; of units that differ in case the likest, since ``B`` is 8 ``b``."""
+    near = get_close_matches(unit.lower(), {known.lower() for known in units}, n=1, cutoff=0.5)
+    alike = [known for known in units if known.lower() in near]
+    if not alike:
+        return ""
+    return f" (did you mean {max(alike, key=lambda known: SequenceMatcher(None, unit, known).ratio())!r}?)"
 
 
 def _number(digits: str, shown: str) -> Fraction:

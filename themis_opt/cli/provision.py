@@ -12,6 +12,7 @@ import click
 from themis_opt.bound import Sizing
 from themis_opt.chunking import ChunkingChoice
 from themis_opt.cli.exits import Exit, exit_code
+from themis_opt.cli.option_help import with_help
 from themis_opt.cli.options import (
     DEFAULT_MAX_CHUNKS,
     Overrides,
@@ -35,6 +36,13 @@ _COST = re.compile(r"dim(?P<number>[1-9]\d{0,2})\s*=\s*(?P<cost>.+)")
 _NUMBER = re.compile(r"-?(\d{1,15}(\.\d{1,15})?|\.\d{1,15})")
 
 
+@with_help(
+    {
+        "--size": "Message size, bytes per NPU, such as 100MB.",
+        "--sizes": "Chunk sizes (of messages: --size): equal or free.  [default: free; equal with --chunks or another "
+        "--solver]",
+    }
+)
 @click.command("provision")
 @click.argument("network", metavar="NETWORK")
 @click.option("--budget", help="Sum of cost x bandwidth, such as 600GB/s.  [default: what the network costs]")
@@ -62,11 +70,16 @@ def command(
 ) -> None:
     """Split a bandwidth budget over the dimensions of NETWORK so that the best schedule is fastest.
 
-    Candidates come from the bounds and their duals; the best one is solved like the shipped split, with the same chunks
-    and limits, and taken only if it is faster. Unless --sizes or --chunks say otherwise, the solver 'auto' chooses up
-    to 16 chunks of any size. It takes six to nine times the time limit.
+    Candidates come from the bounds and their duals; the best are solved like the network as it is, with the same chunks
+    and limits, and the best of all that was solved is proposed if it is faster. It is the best split found, which
+    proves nothing; a bound over all splits says how much there may be left to gain at most. Unless --sizes or --chunks
+    say otherwise, the solver 'auto' chooses up to 16 chunks of any size (--size, without s, is the message).
+
+    It takes five to ten times the time limit, at most fifteen; much less where the network as it is meets the bound.
+    More time means more candidates. With --evaluations N runs repeat.
 
     The budget is in GB/s of a dimension that costs 1; a dimension with --cost dim1=2 takes two of it for each GB/s.
+    Where the budget is not what the network costs, its bandwidths are scaled to it before they are compared.
     Ctrl-C ends the search and keeps the best split so far.
     """
     from themis_opt.api import default_workers
@@ -188,27 +201,41 @@ def _print(out: Console, problem: Instance, choice: ChunkingChoice, result: Prov
         price = format_bandwidth(budget.price_Bps(result.proposed.bandwidths))
         used = f"; {_name_of_other(result)} uses {price}, its bandwidths are whole MB/s or finer"
     print_sentence(out, f"budget {format_bandwidth(budget.total_Bps)}{used}")
+    if result.is_scaled:
+        own = budget.shipped
+        has = ", ".join(f"dim{k + 1} {format_bandwidth(bandwidth)}" for k, bandwidth in own.items())
+        costs = format_bandwidth(budget.price_Bps(own))
+        print_sentence(out, f"the network costs {costs} as it is ({has}); scaled: in these proportions at the budget")
     for line in _lines(result):
         print_sentence(out, line)
 
 
+def _own(result: Provisioned) -> str:
+    """Return what the network's own split is called."""
+    return "scaled" if result.is_scaled else "as it is"
+
+
+def _network(result: Provisioned) -> str:
+    return "the scaled network" if result.is_scaled else "the network as it is"
+
+
 def _splits_table(result: Provisioned) -> Table:
-    """Return the bandwidths, side by side if there is another split than the shipped one."""
+    """Return the bandwidths, side by side if there is another split than the network's own one."""
     from themis_opt.cli.tables import make_table
     from themis_opt.units import bandwidth_column
 
-    budget, shipped, proposed = result.budget, result.shipped.bandwidths, result.proposed
+    budget, own, proposed = result.budget, result.shipped.bandwidths, result.proposed
     has_costs = len(set(budget.costs.values())) > 1
-    columns = [("", "left"), ("shipped", "right")]
+    columns = [("", "left"), ("as it is, scaled\nto the budget" if result.is_scaled else "as it is", "right")]
     if proposed is not None:
         columns += [(_name_of_other(result), "right"), ("change", "right")]
     table = make_table([*columns, ("cost", "right")] if has_costs else columns)
     others = {} if proposed is None else proposed.bandwidths
-    texts = bandwidth_column([*shipped.values(), *others.values()])
-    for place, k in enumerate(shipped):
+    texts = bandwidth_column([*own.values(), *others.values()])
+    for place, k in enumerate(own):
         cells = [f"dim{k + 1} {budget.instance.network.dimensions[k].topology}", texts[place]]
         if others:
-            cells += [texts[len(shipped) + place], f"{float(others[k] / shipped[k]) - 1:+.1%}"]
+            cells += [texts[len(own) + place], f"{float(others[k] / own[k]) - 1:+.1%}"]
         table.add_row(*cells, *([f"{float(budget.costs[k]):g}"] if has_costs else []))
     return table
 
@@ -223,7 +250,8 @@ def _lines(result: Provisioned) -> list[str]:
     from themis_opt.wording import count_chunks, format_gap
 
     lines = []
-    for name, solved in (("shipped", result.shipped), (_name_of_other(result), result.proposed)):
+    own = _own(result)
+    for name, solved in ((own, result.shipped), (_name_of_other(result), result.proposed)):
         if solved is not None:
             gap = format_gap(solved.schedule.gap or 0.0)
             lines.append(
@@ -242,34 +270,51 @@ def _lines(result: Provisioned) -> list[str]:
             lines.append("predicted: the ratio of the two bounds")
         else:
             lines.append(
-                "predicted: from what was found for the shipped split, whose bound is not tight, and the bound of the "
-                f"other (the ratio of the two bounds is {_gain(result.bounds_gain)})"
+                f"predicted: from what was found for {_network(result)}, whose bound is not tight, and the bound of "
+                f"the other (the ratio of the two bounds is {_gain(result.bounds_gain)})"
             )
-    if not result.is_worth_it:
-        lines.append(_nothing_to_gain(result))
-    if result.least_ps is not None and result.most_gain is not None:
-        lines.append(
-            f"no split of this budget takes less than {format_time(result.least_ps)} with these chunks: "
-            f"at most {_gain(result.most_gain)} faster than what was found for the shipped one"
-        )
+    lines.append(_answer(result))
+    if len(result.budget.costs) > 1:
+        lines.append(_what_is_left(result))
     splits = "split" if result.num_solved == 1 else "splits"
     lines.append(f"{result.num_solved} {splits} solved in {result.wall_s:.0f} s")
     return lines
+
+
+def _answer(result: Provisioned) -> str:
+    """Return what kind of answer it is."""
+    from themis_opt.designing.split_search import LEAST_GAIN
+
+    if len(result.budget.costs) == 1:
+        return "nothing to gain: one dimension gets all of the budget"
+    own = _network(result)
+    if result.most_gain is not None and result.most_gain <= LEAST_GAIN:
+        return f"nothing to gain: {own} is as good as any split to within 0.1 %, which the bound below proves"
+    found = f"{_gain(result.confirmed_gain)} faster than {own}"
+    if result.interruption is not None:
+        splits = "1 split was" if result.num_solved == 1 else f"{result.num_solved} splits were"
+        best = f"the best of them is {found}" if result.is_worth_it else f"none is faster than {own} by more than 0.1 %"
+        best = f"that is {own}" if result.num_solved == 1 else best
+        return f"stopped: {splits} solved; {best}; a better one may be left to find"
+    if result.is_worth_it:
+        return f"best split found: {found}"
+    return f"no split was found that is faster than {own} by more than 0.1 %; it is kept"
+
+
+def _what_is_left(result: Provisioned) -> str:
+    """Return what the bound over all splits leaves to gain."""
+    from themis_opt.units import format_time
+
+    if result.least_ps is None or result.most_gain is None or result.most_gain_over_answer is None:
+        return "how much faster another split may be is not known: for so many dimensions there is no quick bound"
+    line = (
+        f"no split of this budget takes less than {format_time(result.least_ps)} with these chunks: "
+        f"at most {_gain(result.most_gain)} faster than {_network(result)}"
+    )
+    return f"{line}, at most {_gain(result.most_gain_over_answer)} faster than proposed" if result.is_worth_it else line
 
 
 def _gain(part: float) -> str:
     """Return a gain as a percentage, without a sign where it shows none."""
     text = f"{part:.2%}"
     return "0.00%" if text == "-0.00%" else text
-
-
-def _nothing_to_gain(result: Provisioned) -> str:
-    from themis_opt.designing.split_search import LEAST_GAIN
-
-    if len(result.budget.costs) == 1:
-        return "nothing to gain: one dimension gets all of the budget"
-    if result.most_gain is not None and result.most_gain <= LEAST_GAIN:
-        return "nothing to gain: the shipped split is as good as any to within 0.1 %, which the bound below proves"
-    if result.proposed is None:
-        return "nothing to gain: no other split was found to be faster; the shipped proportions are kept"
-    return "nothing to gain: the shipped split is as good to within 0.1 %; it is kept"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from themis_opt.cli.exits import Exit, exit_code
+from themis_opt.cli.option_help import with_help
 from themis_opt.cli.options import (
     DEFAULT_MAX_CHUNKS,
     Overrides,
@@ -28,6 +30,16 @@ if TYPE_CHECKING:
     from themis_opt.instance import Instance
 
 
+HELP_OF_MESSAGE_SIZES = {
+    "--sizes": "Message sizes, bytes per NPU: 1MB:4GB, or 1MB,10MB. (Chunk sizes are found.)",
+    "--size": None,
+    "--chunks": "auto:MAX: the solver chooses up to MAX chunks.  [default: auto:16]",
+    "--solver": "A solver's name; none: schedulers alone.",
+}
+"""What options mean to a verb over message sizes; it refuses --size, and numbers of chunks."""
+
+
+@with_help(HELP_OF_MESSAGE_SIZES)
 @click.command("tune")
 @click.argument("instance", metavar="INSTANCE")
 @click.option("--sizes", default="1MB:1GB", show_default=True, help="Message sizes: 1MB:4GB, or 1MB,10MB.")
@@ -39,6 +51,7 @@ if TYPE_CHECKING:
 @click.option("--csv", "csv_path", metavar="FILE|-", help="Write the table as CSV.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the table as JSON, orders of all chunks included.")
 @click.option("--schedules", "folder", metavar="FOLDER", help="Write the schedule of each size into this folder.")
+@click.option("--force", is_flag=True, help="--schedules may have files: earlier schedules of sizes go, others stay.")
 def command(
     instance: str,
     sizes: str,
@@ -53,16 +66,19 @@ def command(
     csv_path: str | None,
     json_path: str | None,
     folder: str | None,
+    force: bool,
     **options: Any,
 ) -> None:
     """Find the best number of chunks, their sizes and the scheduler for each message size.
 
     A range such as 1MB:4GB stands for its powers of two times 1MB and its end. For every size all schedulers are tried
     with 1, 2, 4 ... 512 chunks, then the solver looks for something better (--solver none: it does not): what is found
-    is never worse than any fixed number of chunks with any scheduler. --chunks auto:MAX says how many chunks the solver
-    may choose at most.
+    is at each of these sizes never worse than any of these numbers of chunks with any scheduler.
 
-    A library reads the table so: for a message of S bytes the row with the largest size that is not above S.
+    It takes one to three time limits per size, less where the bound is met; --solver none about a second per size.
+
+    A library reads the table so: for a message of S bytes the row with the largest size that is not above S. Between
+    the sizes another choice may be better than that row: --per-octave 2 or more makes them closer.
     Ctrl-C ends it and keeps the sizes done so far.
     """
     from themis_opt.api import default_workers
@@ -72,7 +88,7 @@ def command(
     from themis_opt.interruption import INTERRUPTION
     from themis_opt.solving.protocol import SolverParams
 
-    files = _Files.named(output, csv_path, json_path, folder)
+    files = _Files.named(output, csv_path, json_path, folder, force)
     overrides = overrides_from(options)
     max_chunks = chosen_max_chunks(overrides, "tune")
     try:
@@ -97,6 +113,8 @@ def command(
             INTERRUPTION.hold()  # until the next size begins
             rows.append(row)
             interruption = row.interruption
+            if len(rows) == 1 and force:
+                files.clear()
             files.save_schedule(row)
     except InputError as error:
         if not rows:
@@ -162,16 +180,21 @@ class _Files:
     csv_paths: tuple[str, ...]
     json_paths: tuple[str, ...]
     folder: str | None
+    force: bool = False
 
     @classmethod
-    def named(cls, output: str | None, csv_path: str | None, json_path: str | None, folder: str | None) -> _Files:
+    def named(
+        cls, output: str | None, csv_path: str | None, json_path: str | None, folder: str | None, force: bool
+    ) -> _Files:
         """Return what the options say; the ending of --output decides its format.
 
         Raises
         ------
         InputError
-            When it has another ending.
+            When it has another ending, or --force has nothing to force.
         """
+        if force and folder is None:
+            raise InputError("--force is for --schedules FOLDER: it lets that folder have files")
         csv_paths = [] if csv_path is None else [csv_path]
         json_paths = [] if json_path is None else [json_path]
         if output is not None:
@@ -179,7 +202,7 @@ class _Files:
             if ending not in (".csv", ".json"):
                 raise InputError(f"-o {output}: end the name in .csv or .json; --csv and --json take any name, and -")
             (csv_paths if ending == ".csv" else json_paths).append(output)
-        return cls(tuple(csv_paths), tuple(json_paths), folder)
+        return cls(tuple(csv_paths), tuple(json_paths), folder, force)
 
     @property
     def uses_stdout(self) -> bool:
@@ -209,6 +232,23 @@ class _Files:
             raise InputError(f"--schedules {self.folder}: there is no folder {around}; create it first")
         if not os.access(around, os.W_OK | os.X_OK):
             raise InputError(f"--schedules {self.folder}: folder {around} is not writable")
+        if os.path.isdir(target) and not self.force and _list_folder(self.folder):
+            raise InputError(
+                f"--schedules {self.folder}: has files in it; name a new folder, or write into this one with --force: "
+                "earlier schedules of sizes (1000000.json) go, other files stay"
+            )
+
+    def clear(self) -> None:
+        """Remove the schedules of earlier runs from the folder, once there is one to write."""
+        if self.folder is None or not os.path.isdir(self.folder):
+            return
+        for name in _list_folder(self.folder):
+            path = os.path.join(self.folder, name)
+            if _SCHEDULE_NAME.fullmatch(name) and not os.path.isdir(path):
+                try:
+                    os.unlink(path)
+                except OSError as error:
+                    raise InputError(f"--schedules {path}: cannot be removed: {error.strerror}") from None
 
     def save_schedule(self, row: TunedSize) -> None:
         """Write the schedule of a size, whole or not at all, if a folder is named."""
@@ -232,6 +272,16 @@ class _Files:
             write_text(path, tuning_csv(rows, names))
         for path in self.json_paths:
             write_text(path, tuning_json(problem, rows, names, told))
+
+
+def _list_folder(name: str) -> list[str]:
+    try:
+        return os.listdir(name)
+    except OSError as error:
+        raise InputError(f"--schedules {name}: cannot be read: {error.strerror}") from None
+
+
+_SCHEDULE_NAME = re.compile(r"[1-9][0-9]*\.json")
 
 
 def _schedule_name(row: TunedSize) -> str:
@@ -276,6 +326,9 @@ def _print(out: Console, problem: Instance, rows: Sequence[TunedSize], num_asked
         )
     out.print(table)
     print_sentence(out, "for a message of S bytes: the row with the largest size that is not above S")
+    print_sentence(
+        out, "between these sizes another choice may be better than that row; --per-octave makes them closer"
+    )
     print_sentence(
         out,
         "best fixed, baseline: speedup over the best scheduler with 1, 2, 4 ... 512 chunks, and over the baseline with "

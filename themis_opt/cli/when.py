@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from themis_opt.cli.exits import Exit, exit_code
+from themis_opt.cli.option_help import with_help
 from themis_opt.cli.options import choosing_instance_options, overrides_from, read_chosen_instance, solver_options
+from themis_opt.cli.tune import HELP_OF_MESSAGE_SIZES, chosen_max_chunks
 from themis_opt.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,18 +31,36 @@ def _gain(ctx: click.Context, param: click.Parameter, value: str) -> float:
         gain = float(number) / (100 if text.endswith("%") else 1)
     except ValueError:
         raise InputError(f"{param.opts[0]}: {value!r} is not a gain; write it as 5% or 0.05") from None
+    if gain >= 1 and not text.endswith("%"):
+        raise InputError(
+            f"{param.opts[0]}: {value!r} without a % would be {100 * gain:g} %; write 5% or 0.05 "
+            f"(and {100 * gain:g}% if that is meant)"
+        )
     if not 0 <= gain < 100:
         raise InputError(f"{param.opts[0]}: {value!r} is not allowed; it must not be negative, and below 10000%")
     return gain
 
 
+@with_help(HELP_OF_MESSAGE_SIZES)
 @click.command("when")
 @click.argument("network", metavar="NETWORK")
 @click.option("--sizes", default="1MB:1GB", show_default=True, help="Message sizes: 1MB:4GB, or 1MB,10MB.")
 @click.option("--per-octave", type=int, metavar="N", help="Sizes for each doubling in a range.  [default: 1]")
 @click.option("--points", type=int, metavar="N", help="Sizes in a range, its ends included.")
-@click.option("--themis-gain", default="1%", show_default=True, callback=_gain, help="What counts: Themis.")
-@click.option("--optimum-gain", default="5%", show_default=True, callback=_gain, help="What counts: the optimum.")
+@click.option(
+    "--themis-gain",
+    default="1%",
+    show_default=True,
+    callback=_gain,
+    help="How much faster than the baseline Themis must be to count.",
+)
+@click.option(
+    "--optimum-gain",
+    default="5%",
+    show_default=True,
+    callback=_gain,
+    help="How much faster than Themis, or the baseline, the optimum must be to count.",
+)
 @choosing_instance_options
 @solver_options
 @click.option("--json", "json_path", metavar="FILE|-", help="Write everything as JSON.")
@@ -63,13 +83,15 @@ def command(
 
     Over-, just or under-provisioned is a dimension for the baseline order. Then for each message size: the baseline and
     Themis, each with the best of 1, 2, 4 ... 512 chunks, the best schedule found, and what the bound still allows.
-    Without a solver (--solver none) the best of all schedulers stands for what was found.
+    Without a solver (--solver none) the best of all schedulers stands for what was found. Who is not faster
+    by more than --themis-gain or --optimum-gain does not count as faster.
+
+    It takes one to three time limits per size, less where the bound is met; --solver none about a second per size.
 
     Ctrl-C ends it and keeps the sizes done so far.
     """
     from themis_opt.api import default_workers
     from themis_opt.cli.progress import Relay
-    from themis_opt.cli.tune import chosen_max_chunks
     from themis_opt.designing.message_sizes import parse_sizes
     from themis_opt.designing.parting import when
     from themis_opt.designing.parting_document import when_json

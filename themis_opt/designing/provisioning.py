@@ -13,7 +13,8 @@ from themis_opt.chunking import ChunkingChoice
 from themis_opt.designing.budget import Budget
 from themis_opt.designing.further_counts import FAR
 from themis_opt.designing.makespans import ratio
-from themis_opt.designing.split_search import LEAST_GAIN, SolvedSplit, SplitSearch
+from themis_opt.designing.solved_split import SolvedSplit
+from themis_opt.designing.split_search import LEAST_GAIN, SplitSearch
 from themis_opt.errors import InputError
 from themis_opt.instance import Instance
 from themis_opt.network import Dimension, Network
@@ -27,7 +28,7 @@ AGREEMENT = 0.01
 
 @dataclass(frozen=True)
 class Provisioned:
-    """A split of a bandwidth budget, compared with the shipped one.
+    """A split of a bandwidth budget, compared with the network's own one.
 
     Attributes
     ----------
@@ -36,12 +37,12 @@ class Provisioned:
     shipped
         The network's own split, in its own proportions where the budget is another than what it costs.
     proposed
-        The best other split found; ``None`` where there is nothing to split or none was worth solving.
+        The best other split of all that were solved; ``None`` where none is faster.
     least_ps
         What no split of the budget can be faster than, for the numbers of chunks allowed; ``None`` for networks of so
         many dimensions that it would take long.
     num_solved
-        How many splits were solved.
+        How many different splits were solved.
     wall_s
         Seconds it all took.
     interruption
@@ -55,6 +56,11 @@ class Provisioned:
     num_solved: int
     wall_s: float
     interruption: KeyboardInterrupt | None = None
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the network costs another sum than the budget, so that its proportions stand for its split."""
+        return self.budget.price_Bps(self.budget.shipped) != self.budget.total_Bps
 
     @property
     def is_shipped_bound_tight(self) -> bool:
@@ -103,14 +109,20 @@ class Provisioned:
         return None if self.least_ps is None else ratio(self.shipped.makespan_ps, self.least_ps) - 1
 
     @property
+    def most_gain_over_answer(self) -> float | None:
+        """What any split of the budget can gain at most over the schedule found for the answer."""
+        return None if self.least_ps is None else ratio(self.answer.makespan_ps, self.least_ps) - 1
+
+    @property
     def network(self) -> Network:
         """The network with the answer's bandwidths, and a note on where they come from."""
         network = self.answer.instance.network
-        verb = "proposed" if self.is_worth_it else "shipped proportions, kept"
+        verb = "proposed" if self.is_worth_it else "proportions kept" if self.is_scaled else "kept"
+        stopped = "" if self.interruption is None else "; the search was stopped"
         note = (
             f"Bandwidths: {verb} by 'themis-opt provision' for {self.budget.instance.collective} of "
             f"{self.budget.instance.size_bytes} bytes; they cost "
-            f"{format_bandwidth(self.budget.price_Bps(self.answer.bandwidths))}."
+            f"{format_bandwidth(self.budget.price_Bps(self.answer.bandwidths))}{stopped}."
         )
         before = self.budget.instance.network.dimensions
         dimensions = tuple(
@@ -120,7 +132,13 @@ class Provisioned:
             for dimension, old in zip(network.dimensions, before, strict=True)
         )
         name = f"{network.name}-provisioned"
-        return replace(network, name=name, dimensions=dimensions, note=f"{network.note} {note}".strip())
+        return replace(network, name=name, dimensions=dimensions, note=f"{_sentence(network.note)} {note}".strip())
+
+
+def _sentence(note: str) -> str:
+    """Return a note that another sentence can follow."""
+    note = note.rstrip()
+    return note if not note or note[-1] in ".!?;:" else f"{note}."
 
 
 def _described(dimension: Dimension) -> str:
@@ -143,7 +161,8 @@ def provision(
 ) -> Provisioned:
     """Return the best split found of a bandwidth budget over the involved dimensions.
 
-    At equal budget the answer is never slower than the shipped split, solved with the same solver, chunks and limits.
+    At equal budget the answer is never slower than the network's own split, solved with the same solver, chunks and
+    limits. It is the best split found; `Provisioned.most_gain_over_answer` says what another one could gain at most.
 
     Parameters
     ----------
@@ -156,13 +175,13 @@ def provision(
     solver
         The name of a solver.
     params
-        The solver's limits and seed, for each of the two splits compared in the end.
+        The solver's limits and seed, for the splits compared in the end; `Pilots` says what others get.
     choice
         What the solver may choose about the chunks; default: nothing, the instance's equal chunks.
     process
         A process of this solver that was started before; its starter ends it.
     on_split
-        Called with the number of each split before it is solved, the shipped one being 1.
+        Called with the number of each solver run before it starts; the first one solves the network's own split.
 
     Raises
     ------

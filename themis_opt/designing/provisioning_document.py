@@ -9,7 +9,7 @@ from typing import Any
 import themis_opt
 from themis_opt.designing.makespans import finite
 from themis_opt.designing.provisioning import Provisioned
-from themis_opt.designing.split_search import SolvedSplit
+from themis_opt.designing.solved_split import SolvedSplit
 from themis_opt.formats.network_file import network_document
 from themis_opt.units import exact_text
 
@@ -32,6 +32,7 @@ def provision_json(result: Provisioned, options: Mapping[str, Any]) -> str:
         "dimensions": list(instance.involved),
         "budget_Bps": float(budget.total_Bps),
         "costs": {f"dim{k + 1}": float(cost) for k, cost in budget.costs.items()},
+        "is_scaled_to_budget": result.is_scaled,
         "shipped": _split(result, result.shipped),
         "proposed": None if result.proposed is None else _split(result, result.proposed),
         "predicted_gain": finite(result.predicted_gain),
@@ -42,6 +43,7 @@ def provision_json(result: Provisioned, options: Mapping[str, Any]) -> str:
         "is_worth_it": result.is_worth_it,
         "least_ps_of_any_split": result.least_ps,
         "most_gain_of_any_split": None if result.most_gain is None else finite(result.most_gain),
+        "most_gain_over_answer": None if result.most_gain_over_answer is None else finite(result.most_gain_over_answer),
         "answer": network_document(result.network),
         "num_splits_solved": result.num_solved,
         "wall_s": round(result.wall_s, 6),

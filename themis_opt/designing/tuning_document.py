@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import themis_opt
@@ -19,7 +19,8 @@ FORMAT = "themis-opt/tuning/1"
 
 RULE = (
     "for a message of S bytes use the row with the largest size_bytes <= S, or the first row if there is none; "
-    "the number of chunks and their orders stay, each chunk keeps its share of the message"
+    "the number of chunks and their orders stay, each chunk keeps its share of the message; "
+    "what is told of a row holds at its own size_bytes"
 )
 """How the table is read; it stands in the JSON file itself."""
 
@@ -45,12 +46,16 @@ HEADER = (
     "baseline_makespan_ps",
     "schedule_file",
     "chunk_sizes_bytes",
+    "rs_orders",
+    "ag_orders",
 )
 """The columns of the CSV file, which are keys of the rows of the JSON file, too; docs/designing.md explains them."""
 
 
 def tuning_csv(rows: Sequence[TunedSize], files: Mapping[int, str]) -> str:
-    """Return the table as comma-separated values (RFC 4180); chunk sizes stand in one cell, separated by spaces.
+    """Return the table as comma-separated values (RFC 4180); all chunks stand in one cell, separated by spaces.
+
+    An order is written as ``0-2-1``; the cell is empty where the collective has no such phase.
 
     Parameters
     ----------
@@ -65,6 +70,8 @@ def tuning_csv(rows: Sequence[TunedSize], files: Mapping[int, str]) -> str:
     for row in rows:
         figures = _figures(row, files)
         figures["chunk_sizes_bytes"] = " ".join(str(chunk.size_bytes) for chunk in row.schedule.chunks)
+        figures["rs_orders"] = _orders(chunk.rs_order for chunk in row.schedule.chunks)
+        figures["ag_orders"] = _orders(chunk.ag_order for chunk in row.schedule.chunks)
         writer.writerow([_cell(figures[column]) for column in HEADER])
     return text.getvalue()
 
@@ -148,6 +155,11 @@ def _figures(row: TunedSize, files: Mapping[int, str]) -> dict[str, Any]:
         "baseline_makespan_ps": makespan_of(row.baseline),
         "schedule_file": files.get(row.size_bytes),
     }
+
+
+def _orders(orders: Iterable[tuple[int, ...] | None]) -> str:
+    """Return orders chunk by chunk: ``0-2-1 0-1-2``."""
+    return " ".join("-".join(map(str, order)) for order in orders if order is not None)
 
 
 def _cell(value: Any) -> Any:
