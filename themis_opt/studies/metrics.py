@@ -33,11 +33,6 @@ class Metric:
     is_number: bool = True
     more_is_better: bool | None = None
 
-    @property
-    def is_of_dimension(self) -> bool:
-        """Whether it speaks of one dimension, so that the whole timeline is needed."""
-        return _PER_DIMENSION.fullmatch(self.name) is not None
-
 
 METRICS = {
     metric.name: metric

@@ -283,15 +283,6 @@ def undamaged(name: str) -> Iterator[None]:
         raise InputError(f"{name}: is damaged ({what}); name another file, or run the study anew") from None
 
 
-def is_database(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins as SQLite databases do."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(len(_HEADER)) == _HEADER
-    except OSError:
-        return False
-
-
 def _require_study_or_nothing(name: str) -> bool:
     """Return whether there is something in the file; raise when that is no database."""
     try:
