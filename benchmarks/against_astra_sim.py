@@ -21,13 +21,15 @@ from astra_stage_times import AstraStageTimes
 from checks import Check, report
 from timing import median_s
 
-from themis_opt.collective import Collective
-from themis_opt.formats.network_file import load_network
-from themis_opt.instance import Instance
-from themis_opt.network import Network
-from themis_opt.schedulers import get_scheduler
-from themis_opt.schedules import Schedule, Slot
-from themis_opt.simulator import Dispatched, DispatchPolicy, Timeline, dispatch
+from themis_opt.files.network_file import load_network
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.network import Network
+from themis_opt.problem.schedule import Schedule, Slot
+from themis_opt.schedulers.registry import get_scheduler
+from themis_opt.timing.dispatch import Dispatched, dispatch
+from themis_opt.timing.policy import DispatchPolicy
+from themis_opt.timing.timeline import Timeline
 
 DATA = Path(__file__).parent / "data" / "astra_sim_times.json"
 

@@ -20,10 +20,10 @@ from pathlib import Path
 from checks import Check, report
 from solves import AutoSolver, Solved
 
-from themis_opt.collective import Collective
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.metrics import geometric_mean
-from themis_opt.network import Dimension, Network, Topology
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.network import Dimension, Network, Topology
+from themis_opt.timing.metrics import geometric_mean
 
 DATA = Path(__file__).parent / "data" / "tacos_times.json"
 

@@ -14,10 +14,12 @@ from __future__ import annotations
 import numpy as np
 from astra_stage_times import AstraStageTimes
 
-from themis_opt.instance import Instance
-from themis_opt.schedulers import get_scheduler
-from themis_opt.simulator import DispatchPolicy, dispatch, kernel
-from themis_opt.simulator.stage_table import build_stage_table
+from themis_opt.problem.instance import Instance
+from themis_opt.schedulers.registry import get_scheduler
+from themis_opt.timing import kernel
+from themis_opt.timing.dispatch import dispatch
+from themis_opt.timing.policy import DispatchPolicy
+from themis_opt.timing.stage_table import build_stage_table
 
 _SCHEDULERS = {
     "baseline": ("baseline-astra", DispatchPolicy.FUSED_FIFO),

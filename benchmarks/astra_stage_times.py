@@ -1,6 +1,6 @@
 r"""How long ASTRA-sim 1.0 takes for a stage: message by message, in whole nanoseconds.
 
-Its analytical backend does not use the α-β formula of `themis_opt.cost`. For a stage of :math:`n` messages of
+Its analytical backend does not use the α-β formula of `themis_opt.timing.cost`. For a stage of :math:`n` messages of
 :math:`m_i` bytes, over links of bandwidth :math:`b`, with a step latency of :math:`α`, it takes
 
 .. math::
@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from themis_opt.collective import Phase
-from themis_opt.cost import CostModel, StageCost
-from themis_opt.instance import Instance
-from themis_opt.network import Algorithm, Dimension
+from themis_opt.problem.collective import Phase
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.network import Algorithm, Dimension
+from themis_opt.timing.cost import CostModel, StageCost
 
 PS_PER_NS = 1000
 NS_PER_S = 10**9

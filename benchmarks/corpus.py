@@ -38,9 +38,9 @@ from records import CORPUS, Entry, Record, check_can_save, load_corpus, record_o
 from solves import AutoSolver
 
 from themis_opt.cli.exits import BAD_INPUT, BROKEN_PIPE, Terminated, exit_code
-from themis_opt.errors import InputError, ThemisError
-from themis_opt.formats.schedule_file import save_schedule
-from themis_opt.schedules import Schedule, Status
+from themis_opt.files.schedule_file import save_schedule
+from themis_opt.problem.errors import InputError, ThemisError
+from themis_opt.problem.schedule import Schedule, Status
 
 TIME_LIMIT_S = 6.0
 ALLOWANCE_PCT = 0.02

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from themis_models.auto.balanced import balanced_candidate
+from themis_models.search.annealing import NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_KEEPING, anneal
+from themis_models.search.space import candidate_of, random_candidate, search_space
 
 import themis_opt
-from themis_opt.instance import Instance
-from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_KEEPING, anneal
-from themis_opt.search.space import candidate_of, random_candidate, search_space
+from themis_opt.problem.instance import Instance
 
 NETWORKS = ("3d-fc-ring-sw-artifact", "4d-ring-sw-sw-sw-artifact", "4d-ring-fc-ring-sw-artifact")
 SIZE_BYTES = 100 * 2**20

@@ -26,14 +26,14 @@ from fractions import Fraction
 from checks import Check, report
 from solves import AutoSolver, Solved
 
-from themis_opt.api import lower_bound
-from themis_opt.bound import BoundScope, Sizing
-from themis_opt.collective import Collective
-from themis_opt.comparison import THEMIS_BEST, compare
-from themis_opt.formats.network_file import load_network
-from themis_opt.instance import Instance
-from themis_opt.metrics import geometric_mean
-from themis_opt.network import Dimension, Network, Topology
+from themis_opt.files.network_file import load_network
+from themis_opt.problem.bound import BoundScope, Sizing
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.network import Dimension, Network, Topology
+from themis_opt.questions.comparison import THEMIS_BEST, compare
+from themis_opt.solving.api import lower_bound
+from themis_opt.timing.metrics import geometric_mean
 
 ARTIFACT, TABLE_2 = "artifact latencies", "latencies of Table 2"
 HARDEST = "4d-ring-sw-sw-sw"

@@ -8,15 +8,15 @@ from fractions import Fraction
 
 import msgspec
 
-from themis_opt.bound import Bound, BoundKind, BoundScope
-from themis_opt.certificate import certified_bound_ps
-from themis_opt.choices import did_you_mean
-from themis_opt.chunking import Chunking
-from themis_opt.critical_path import critical_path_bound
-from themis_opt.errors import InputError
-from themis_opt.formats.strict import show
-from themis_opt.instance import Instance
-from themis_opt.quantities import MAX_MAGNITUDE
+from themis_opt.files.strict import show
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope
+from themis_opt.problem.checks import MAX_MAGNITUDE
+from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.chunking import Chunking
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance
+from themis_opt.proof.certificate import certified_bound_ps
+from themis_opt.proof.critical_path import critical_path_bound
 from themis_opt.solving.bounds import best_bound, bound_over_counts, quick_bounds
 
 SEARCHLESS = (BoundKind.FLUID, BoundKind.CRITICAL_PATH)

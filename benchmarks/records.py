@@ -16,16 +16,16 @@ import msgspec
 import yaml
 from proofs import Origin, Proof, check_origin, check_proof, check_proof_any, check_time, check_within, proof_of
 
-from themis_opt.bound import Bound, Sizing
-from themis_opt.certifying import certify
-from themis_opt.chunking import Chunking, make_chunking
-from themis_opt.errors import InputError, InvalidScheduleError
-from themis_opt.formats.atomic import write_text
-from themis_opt.formats.instance_file import load_instance
-from themis_opt.formats.plain import read_plain
-from themis_opt.formats.strict import decode
-from themis_opt.instance import MAX_CHUNKS, Instance
-from themis_opt.schedules import Schedule, Status
+from themis_opt.files.atomic import write_text
+from themis_opt.files.instance_file import load_instance
+from themis_opt.files.plain import read_plain
+from themis_opt.files.strict import decode
+from themis_opt.judging.certify import certify
+from themis_opt.problem.bound import Bound, Sizing
+from themis_opt.problem.chunking import Chunking, make_chunking
+from themis_opt.problem.errors import InputError, InvalidScheduleError
+from themis_opt.problem.instance import MAX_CHUNKS, Instance
+from themis_opt.problem.schedule import Schedule, Status
 
 CORPUS = Path(__file__).parent.parent / "instances" / "solved"
 FORMAT = "themis-opt/record/1"

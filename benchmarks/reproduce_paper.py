@@ -20,11 +20,11 @@ from typing import Any
 import as_plotted
 from checks import Check, report
 
-from themis_opt.collective import Collective
-from themis_opt.formats.network_file import load_network
-from themis_opt.instance import Instance
-from themis_opt.metrics import bw_utilization, geometric_mean, ideal_ps
-from themis_opt.schedulers import get_scheduler
+from themis_opt.files.network_file import load_network
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance
+from themis_opt.schedulers.registry import get_scheduler
+from themis_opt.timing.metrics import bw_utilization, geometric_mean, ideal_ps
 
 DATA = Path(__file__).parent / "data" / "paper_figures.json"
 SCHEDULERS = ("baseline", "themis-fifo", "themis-scf")

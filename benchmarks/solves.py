@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import TracebackType
 
-from themis_opt.api import usable_processors
-from themis_opt.bound import Bound, Sizing
-from themis_opt.chunking import make_chunking
-from themis_opt.instance import Instance
-from themis_opt.schedules import Schedule
+from themis_opt.problem.bound import Bound, Sizing
+from themis_opt.problem.chunking import make_chunking
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule
 from themis_opt.solving.process import SolverProcess
+from themis_opt.solving.processors import usable_processors
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.run import run_solver
 

@@ -18,19 +18,22 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from checks import Check, report
+from themis_models.search import search_kernel as search_kernel
+from themis_models.search.annealing import NEIGHBOURHOODS_EQUAL, anneal
+from themis_models.search.space import candidate_costs, candidate_of, kernel_scratch, random_candidate, search_space
 from timing import ProcessUse, median_ratio, median_s, run_python
 
-from themis_opt.collective import Collective
-from themis_opt.formats.network_file import load_network
-from themis_opt.instance import Instance
-from themis_opt.network import Dimension, Network, Topology
-from themis_opt.schedulers import get_scheduler
-from themis_opt.schedules import Schedule
-from themis_opt.search import kernel as search_kernel
-from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL, anneal
-from themis_opt.search.space import candidate_costs, candidate_of, kernel_scratch, random_candidate, search_space
-from themis_opt.simulator import DispatchPolicy, dispatch, kernel, reference, simulate
-from themis_opt.simulator.stage_table import build_stage_table
+from themis_opt.files.network_file import load_network
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.network import Dimension, Network, Topology
+from themis_opt.problem.schedule import Schedule
+from themis_opt.schedulers.registry import get_scheduler
+from themis_opt.timing import kernel, reference
+from themis_opt.timing.dispatch import dispatch
+from themis_opt.timing.policy import DispatchPolicy
+from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.stage_table import build_stage_table
 
 NETWORK = "4d-ring-sw-sw-sw"
 SIZE_BYTES = 100_000_000

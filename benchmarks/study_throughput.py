@@ -13,9 +13,9 @@ from pathlib import Path
 from statistics import median
 
 from themis_opt.studies.local_engine import LocalEngine
-from themis_opt.studies.reading import load_study
 from themis_opt.studies.reading_table import read_table
-from themis_opt.studies.running import run_study
+from themis_opt.studies.study_file import load_study
+from themis_opt.studies.study_run import run_study
 
 STUDY = Path(__file__).parent / "studies" / "two_thousand.yaml"
 

@@ -6,7 +6,7 @@ Shows the library's everyday use: load a network, build instances on it, ask for
 from __future__ import annotations
 
 from themis_opt import Instance, load_network, lower_bound, schedule
-from themis_opt.units import format_size, format_time, parse_size
+from themis_opt.problem.units import format_size, format_time, parse_size
 
 NETWORK = "3d-fc-ring-sw"
 SIZES = ("1 MB", "10 MB", "100 MB", "1 GB")

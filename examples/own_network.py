@@ -7,7 +7,7 @@ the scope of a bound means: the last line's bound holds whatever the number and 
 from __future__ import annotations
 
 from themis_opt import Bound, BoundScope, Dimension, Instance, Network, Sizing, Topology, lower_bound, schedule
-from themis_opt.units import format_time, parse_bandwidth, parse_time
+from themis_opt.problem.units import format_time, parse_bandwidth, parse_time
 
 SIZE_BYTES = 500_000_000
 NUMBERS_OF_CHUNKS = (1, 2, 4, 8, 16, 32, 64, 128)

@@ -8,7 +8,7 @@ and the six short stages of the others come in between.
 from __future__ import annotations
 
 from themis_opt import Chunk, Phase, Schedule, Slot, check, execute, load_instance, save_schedule, schedule, simulate
-from themis_opt.units import format_time
+from themis_opt.problem.units import format_time
 
 RS, AG = Phase.REDUCE_SCATTER, Phase.ALL_GATHER
 

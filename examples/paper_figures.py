@@ -17,9 +17,9 @@ from pathlib import Path
 from matplotlib.axes import Axes
 
 from themis_opt import Instance, Sizing, load_network, schedule, solve
-from themis_opt.api import usable_processors
-from themis_opt.pictures import save_picture, sweep, utilization
-from themis_opt.pictures.panels import panels
+from themis_opt.show.pictures import save_picture, sweep, utilization
+from themis_opt.show.pictures.panels import panels
+from themis_opt.solving.processors import usable_processors
 from themis_opt.studies import LocalEngine, StudyTable, load_study, read_table, run_study
 from themis_opt.studies.table import Value
 

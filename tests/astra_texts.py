@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 
-from themis_opt.network import Network
+from themis_opt.problem.network import Network
 
 
 @dataclass(frozen=True)

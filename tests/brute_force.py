@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from themis_opt.cost import CostModel
-from themis_opt.instance import Instance
+from themis_opt.problem.instance import Instance
+from themis_opt.timing.cost import CostModel
 
 
 class BruteForce:

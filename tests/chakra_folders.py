@@ -10,10 +10,10 @@ from random import Random
 from strategies import random_chunk, random_sequences
 
 from themis_opt import Algorithm, Collective, Instance, Network, Topology
-from themis_opt.formats.chakra import AstraFolder
-from themis_opt.interpreting.chakra.interpretation import Interpretation, interpret
-from themis_opt.network import Dimension
-from themis_opt.schedules import Schedule
+from themis_opt.export.chakra.judge.interpretation import Interpretation, interpret
+from themis_opt.export.chakra.write.folder import AstraFolder
+from themis_opt.problem.network import Dimension
+from themis_opt.problem.schedule import Schedule
 
 DEFAULT_TOPOLOGY = {
     Algorithm.RING: Topology.RING,

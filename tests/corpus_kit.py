@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from themis_opt.bound import Bound
+from themis_opt.problem.bound import Bound
 from themis_opt.solving.bounds import best_bound, bound_over_counts, quick_bounds
 
 ROOT = Path(__file__).parent.parent

@@ -13,10 +13,10 @@ from random import Random
 from plain_judge import end_ps, hold, plain_path, plain_times
 from strategies import AG, RS, random_dimension
 
-from themis_opt.collective import Collective, Phase
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.network import Network
-from themis_opt.schedules import Chunk, Schedule, Slot
+from themis_opt.problem.collective import Collective, Phase
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.network import Network
+from themis_opt.problem.schedule import Chunk, Schedule, Slot
 
 Loads = tuple[Fraction, ...]
 

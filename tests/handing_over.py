@@ -5,7 +5,7 @@ It knows nothing of data: it tells whether an algorithm ends even if no rank can
 
 from __future__ import annotations
 
-from themis_opt.formats.msccl.program import Algo
+from themis_opt.export.msccl.write.program import Algo
 
 
 def ends_without_storage(algo: Algo) -> bool:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from themis_opt import schedule as make_schedule
-from themis_opt.collective import Collective
-from themis_opt.instance import Instance
-from themis_opt.network import Algorithm, Dimension, Network, Topology
-from themis_opt.schedules import Schedule
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.network import Algorithm, Dimension, Network, Topology
+from themis_opt.problem.schedule import Schedule
 
 Grid = Sequence[tuple[int, str]]
 """Size and algorithm of each dimension."""

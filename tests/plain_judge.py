@@ -11,11 +11,11 @@ from fractions import Fraction
 from itertools import pairwise, permutations, product
 from math import ceil, log2, prod
 
-from themis_opt.bound import Bound, BoundScope, Sizing
-from themis_opt.collective import Collective, Phase
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.network import Algorithm
-from themis_opt.schedules import Chunk, Schedule, Status
+from themis_opt.problem.bound import Bound, BoundScope, Sizing
+from themis_opt.problem.collective import Collective, Phase
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.network import Algorithm
+from themis_opt.problem.schedule import Chunk, Schedule, Status
 
 Stage = tuple[int, Phase, int]
 RS, AG, A2A = Phase.REDUCE_SCATTER, Phase.ALL_GATHER, Phase.ALL_TO_ALL

@@ -10,10 +10,7 @@ import signal
 import time
 from dataclasses import replace
 
-from themis_opt import Slot, Status
-from themis_opt.bound import Bound
-from themis_opt.schedulers import get_scheduler
-from themis_opt.solving import Progress, SolverResult
+from themis_opt import Bound, Progress, Slot, SolverResult, Status, get_scheduler
 from themis_opt.solving.bounds import equal_chunks_scope
 
 

@@ -20,9 +20,9 @@ from typing import Any
 
 from strategies import AG, RS, dimension, network
 
-from themis_opt.bound import Bound, BoundScope, Sizing
-from themis_opt.instance import Instance
-from themis_opt.schedules import Chunk, Schedule, Slot, StageTime
+from themis_opt.problem.bound import Bound, BoundScope, Sizing
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Chunk, Schedule, Slot, StageTime
 
 HALF = Fraction(1, 2)
 TWO_EQUAL = BoundScope(Sizing.EQUAL, 2, 2)

@@ -12,10 +12,10 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from themis_opt.collective import Collective, Phase
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.network import Algorithm, Dimension, Network, Topology
-from themis_opt.schedules import Chunk, Order, Schedule, Slot
+from themis_opt.problem.collective import Collective, Phase
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.network import Algorithm, Dimension, Network, Topology
+from themis_opt.problem.schedule import Chunk, Order, Schedule, Slot
 
 RS, AG, A2A = Phase.REDUCE_SCATTER, Phase.ALL_GATHER, Phase.ALL_TO_ALL
 PS_PER_S = 10**12

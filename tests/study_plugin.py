@@ -10,7 +10,7 @@ import signal
 import time
 from pathlib import Path
 
-from themis_opt.schedulers import get_scheduler
+from themis_opt import get_scheduler
 
 MARKS = Path(os.environ["STUDY_MARKS"])
 

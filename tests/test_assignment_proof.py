@@ -12,12 +12,12 @@ from strategies import dimension, network
 from test_bounds import AG, AR, RS, four_by_four
 from themis_models.assignment import MARGIN, assignment_bound
 from themis_models.assignment_proof import MOST_LOAD, prove_by_assignment
-from themis_models.auto.solver import solve_auto
+from themis_models.auto.portfolio import solve_auto
 
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.formats.network_file import load_network
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.schedules import Status
+from themis_opt.files.network_file import load_network
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.schedule import Status
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds
 from themis_opt.solving.protocol import SolverParams
 

@@ -17,8 +17,8 @@ from conftest import CommandLine
 
 from themis_opt import Algorithm, Collective
 from themis_opt.cli.export_astra2 import parse_ranks
-from themis_opt.errors import InputError
-from themis_opt.formats.schedule_file import save_schedule
+from themis_opt.files.schedule_file import save_schedule
+from themis_opt.problem.errors import InputError
 
 
 @pytest.fixture
@@ -207,7 +207,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, schedule_file: Path) -> None
     program = """
 import errno, sys
 from themis_opt.cli.main import run
-from themis_opt.formats.chakra import folder
+from themis_opt.export.chakra.write import folder
 def fail(*arguments):
     raise OSError(errno.ENOSPC, "No space left on device", "somewhere/rank.0.et")
 folder.write_traces = fail
@@ -237,7 +237,7 @@ def test_an_interruption_leaves_nothing(number: int, code: int, tmp_path: Path, 
     program = f"""
 import os, sys
 from themis_opt.cli.main import run
-from themis_opt.formats.chakra import folder
+from themis_opt.export.chakra.write import folder
 write = folder.write_traces
 def interrupted(*arguments):
     write(*arguments)
@@ -255,7 +255,7 @@ def test_a_signal_while_it_comes_into_place_waits(tmp_path: Path, schedule_file:
     program = """
 import os, signal, sys
 from themis_opt.cli.main import run
-from themis_opt.formats import atomic_folder
+from themis_opt.files import atomic_folder
 rename = os.rename
 def interrupted(*arguments):
     os.kill(os.getpid(), signal.SIGTERM)

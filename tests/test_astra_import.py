@@ -11,15 +11,15 @@ from astra_texts import RING, SWITCH, TABLE_2, Row, astra1_system_text, astra1_t
 from hypothesis import given
 from hypothesis import strategies as st
 
-from themis_opt.errors import InputError
-from themis_opt.formats.astra1_network import Gigabyte
-from themis_opt.formats.astra2_network import astra2_network_text, read_astra2_network
-from themis_opt.formats.importing import import_network
-from themis_opt.formats.network_file import load_network
-from themis_opt.formats.plain import plain_mapping
-from themis_opt.formats.remarks import Imported
-from themis_opt.formats.shipped import shipped_networks
-from themis_opt.network import Algorithm, Dimension, Network, Topology
+from themis_opt.files.astra1_network import Gigabyte
+from themis_opt.files.astra2_network import astra2_network_text, read_astra2_network
+from themis_opt.files.importing import import_network
+from themis_opt.files.network_file import load_network
+from themis_opt.files.plain import plain_mapping
+from themis_opt.files.remarks import Imported
+from themis_opt.files.shipped import shipped_networks
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.network import Algorithm, Dimension, Network, Topology
 
 GIBI = 2**30
 

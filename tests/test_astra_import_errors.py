@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from astra_texts import RING, SWITCH, Row, astra1_text
 
-from themis_opt.errors import InputError
-from themis_opt.formats.importing import import_network
+from themis_opt.files.importing import import_network
+from themis_opt.problem.errors import InputError
 
 ROW = Row((RING, SWITCH), (4, 8), (2, 1), (25, 50), (700, 1700))
 VERSION_2 = {

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from astra_texts import FC, RING, SWITCH, TABLE_2, Row, astra1_system_text, astra1_text
 
-from themis_opt.errors import InputError
-from themis_opt.formats.importing import import_network, import_system
-from themis_opt.network import Algorithm
+from themis_opt.files.importing import import_network, import_system
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.network import Algorithm
 from themis_opt.schedulers.registry import SCHEDULERS
 
 ROW = Row((RING, FC, SWITCH), (4, 8, 8), (1, 7, 1), (1, 1, 1), (1, 1, 1))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from themis_opt.collective import Collective
-from themis_opt.errors import InputError
-from themis_opt.formats.astra_workload import Communication, Layer, Pass, read_astra_workload
+from themis_opt.files.astra_workload import Communication, Layer, Pass, read_astra_workload
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import InputError
 
 # Tabs, spaces and both line ends, as in the files people have.
 TEXT = (

@@ -14,30 +14,30 @@ from conftest import CommandLine
 from themis_models.auto.best import Best
 from themis_models.auto.equal import STARTS, EqualSearch
 from themis_models.auto.free import FreeSearch
-from themis_models.auto.solver import solve_auto
-from themis_models.cp_sat.solver import solve_cp_sat
-from themis_models.milp.solver import solve_milp
+from themis_models.auto.portfolio import solve_auto
+from themis_models.cp_sat.cp_sat_solver import solve_cp_sat
+from themis_models.milp.milp_solver import solve_milp
+from themis_models.search.space import search_space
 
 import themis_opt
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.certificate import certified_bound_ps
-from themis_opt.chunking import Chunking, make_chunking
-from themis_opt.collective import Collective
-from themis_opt.errors import InputError, SolverError
-from themis_opt.execution import execute
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.network import Algorithm, Dimension, Network, Topology
-from themis_opt.schedulers import get_scheduler
-from themis_opt.schedules import Schedule, Status
-from themis_opt.search.space import search_space
-from themis_opt.simulator import simulate
-from themis_opt.solving import Solver, SolverParams
+from themis_opt.judging.execution import execute
+from themis_opt.judging.validator import check, validate
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.chunking import Chunking, make_chunking
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import InputError, SolverError
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.network import Algorithm, Dimension, Network, Topology
+from themis_opt.problem.schedule import Schedule, Status
+from themis_opt.proof.certificate import certified_bound_ps
+from themis_opt.schedulers.registry import get_scheduler
 from themis_opt.solving.bounds import best_bound, bound_over_counts, quick_bounds
 from themis_opt.solving.incumbent import Incumbent
 from themis_opt.solving.process import SolverProcess
+from themis_opt.solving.protocol import Solver, SolverParams
 from themis_opt.solving.run import run_solver
 from themis_opt.solving.starts import starting_schedules
-from themis_opt.validation import check, validate
+from themis_opt.timing.sequencing import simulate
 
 FOREVER = 10.0**9
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from themis_opt.cli.main import run as run_command_line
-from themis_opt.formats.schedule_file import save_schedule, schedule_document
-from themis_opt.instance import Instance
-from themis_opt.network import Dimension, Network, Topology
-from themis_opt.schedulers import get_scheduler
+from themis_opt.files.schedule_file import save_schedule, schedule_document
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.network import Dimension, Network, Topology
+from themis_opt.schedulers.registry import get_scheduler
 
 
 def network_text(dimension: str) -> str:

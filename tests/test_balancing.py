@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 from strategies import dimension, network
 from test_search import SEEDS, drawn_candidate, drawn_instance, timed, whole_sizes
-
-from themis_opt.collective import Collective
-from themis_opt.instance import Instance
-from themis_opt.search import kernel
-from themis_opt.search.annealing import DEFERRING, anneal, meeting_stage
-from themis_opt.search.balancing import balance
-from themis_opt.search.justification import justify
-from themis_opt.search.space import (
+from themis_models.search import search_kernel as kernel
+from themis_models.search.annealing import DEFERRING, anneal, meeting_stage
+from themis_models.search.balancing import balance
+from themis_models.search.justification import justify
+from themis_models.search.space import (
     Candidate,
     SearchSpace,
     candidate_costs,
@@ -25,8 +22,11 @@ from themis_opt.search.space import (
     search_space,
     served_sequences,
 )
-from themis_opt.simulator import simulate
-from themis_opt.validation import validate
+
+from themis_opt.judging.validator import validate
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance
+from themis_opt.timing.sequencing import simulate
 
 
 def loads(space: SearchSpace, candidate: Candidate) -> np.ndarray:

@@ -15,8 +15,8 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from themis_opt.collective import Phase
-from themis_opt.instance import Instance
+from themis_opt.problem.collective import Phase
+from themis_opt.problem.instance import Instance
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 MODULES = ("checks", "timing", "astra_stage_times", "as_plotted", "reproduce_paper", "against_astra_sim", "speed")

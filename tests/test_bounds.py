@@ -13,13 +13,13 @@ from strategies import dimension, instances, network, random_instance
 from themis_models.assignment import MARGIN, assignment_bound
 from themis_models.fluid import fluid_bound
 
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.certificate import certified_bound_ps
-from themis_opt.collective import Collective
-from themis_opt.critical_path import critical_path_bound
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.network import Dimension, Network, Topology
-from themis_opt.schedulers import get_scheduler, scheduler_names
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.network import Dimension, Network, Topology
+from themis_opt.proof.certificate import certified_bound_ps
+from themis_opt.proof.critical_path import critical_path_bound
+from themis_opt.schedulers.registry import get_scheduler, scheduler_names
 from themis_opt.solving.protocol import SolverParams
 
 EQUAL, FREE = Sizing.EQUAL, Sizing.FREE

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from plain_judge import plain_certified, plain_critical_path
 from strategies import dimension, network, random_instance, randoms
 
-from themis_opt.bound import BoundKind, BoundScope, Sizing
-from themis_opt.certificate import certified_bound_ps
-from themis_opt.collective import Collective
-from themis_opt.critical_path import critical_path_bound
-from themis_opt.errors import InputError
-from themis_opt.instance import Instance, Occupancy
+from themis_opt.problem.bound import BoundKind, BoundScope, Sizing
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.proof.certificate import certified_bound_ps
+from themis_opt.proof.critical_path import critical_path_bound
 
 EQUAL, FREE = Sizing.EQUAL, Sizing.FREE
 EXCLUSIVE, PIPELINED = Occupancy.EXCLUSIVE, Occupancy.PIPELINED

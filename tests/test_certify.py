@@ -17,16 +17,16 @@ from hypothesis import given, settings
 from strategies import dimension, network, random_instance, randoms
 
 import themis_opt
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.certificate import weakest_argument
-from themis_opt.certifying import certify, summary_lines, why_lines
-from themis_opt.collective import Collective, Phase
-from themis_opt.cost import CostModel
-from themis_opt.formats.instance_file import load_instance
-from themis_opt.formats.schedule_file import save_schedule
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.lattice import OrderLattice
-from themis_opt.schedules import Schedule, Status
+from themis_opt.files.instance_file import load_instance
+from themis_opt.files.schedule_file import save_schedule
+from themis_opt.judging.certify import certify, summary_lines, why_lines
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.collective import Collective, Phase
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.schedule import Schedule, Status
+from themis_opt.proof.certificate import weakest_argument
+from themis_opt.proof.order_lattice import OrderLattice
+from themis_opt.timing.cost import CostModel
 
 EQUAL, FREE = Sizing.EQUAL, Sizing.FREE
 MS = 10**9

@@ -12,14 +12,14 @@ from chakra_folders import dimension, random_schedule, write_folder, written_and
 from chakra_schema import attribute, read_trace
 
 from themis_opt import Algorithm, Collective, Instance, Network, Topology, load_instance, schedule, simulate
-from themis_opt.errors import InputError
-from themis_opt.formats.chakra import AstraFolder
-from themis_opt.formats.chakra.replay import num_hops, replay_network
-from themis_opt.formats.schedule_file import load_schedule
-from themis_opt.instance import Occupancy
-from themis_opt.interpreting.chakra.interpretation import interpret
-from themis_opt.network import Dimension
-from themis_opt.schedules import Schedule
+from themis_opt.export.chakra.judge.interpretation import interpret
+from themis_opt.export.chakra.write.folder import AstraFolder
+from themis_opt.export.chakra.write.replay import num_hops, replay_network
+from themis_opt.files.schedule_file import load_schedule
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Occupancy
+from themis_opt.problem.network import Dimension
+from themis_opt.problem.schedule import Schedule
 
 REDUCING = (Collective.ALL_REDUCE, Collective.REDUCE_SCATTER, Collective.ALL_GATHER)
 RING, DIRECT, HALVING, BRUCK = Algorithm.RING, Algorithm.DIRECT, Algorithm.HALVING_DOUBLING, Algorithm.BRUCK
@@ -212,7 +212,7 @@ def test_a_rank_is_the_same_alone_and_among_all(tmp_path: Path) -> None:
 def test_pieces_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = random_schedule([dimension(DIRECT, 5), dimension(HALVING, 4)])
     write_folder(made, tmp_path / "whole")
-    monkeypatch.setattr("themis_opt.formats.chakra.traces.MAX_PIECE_NODES", 1)
+    monkeypatch.setattr("themis_opt.export.chakra.write.traces.MAX_PIECE_NODES", 1)
     write_folder(made, tmp_path / "pieces")
     for rank in range(20):
         name = f"rank.{rank}.et"
@@ -266,9 +266,9 @@ def test_an_all_to_all_is_refused() -> None:
 def test_tags_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """3 chunks of 4 stages of up to 4 messages: 48 tags."""
     made = random_schedule([dimension(DIRECT, 5), dimension(RING, 2)])
-    monkeypatch.setattr("themis_opt.formats.chakra.plan.MAX_TAG", 48)
+    monkeypatch.setattr("themis_opt.export.chakra.write.plan.MAX_TAG", 48)
     AstraFolder(made)
-    monkeypatch.setattr("themis_opt.formats.chakra.plan.MAX_TAG", 47)
+    monkeypatch.setattr("themis_opt.export.chakra.write.plan.MAX_TAG", 47)
     with pytest.raises(InputError, match="3 chunks of 4 stages of up to 4 messages need tags above 47"):
         AstraFolder(made)
 

@@ -13,18 +13,18 @@ from chakra_folders import dimension, random_schedule, write_folder
 from chakra_schema import attribute, change, read_trace
 
 from themis_opt import Algorithm, Collective, Topology
-from themis_opt.collective import Phase
-from themis_opt.errors import InputError
-from themis_opt.interpreting import Verdict
-from themis_opt.interpreting.chakra import interpret_folder
-from themis_opt.interpreting.chakra.columns import read_nodes
-from themis_opt.interpreting.chakra.derivation import Derivation, stage_rule
-from themis_opt.interpreting.chakra.findings import Findings
-from themis_opt.interpreting.chakra.matching import match
-from themis_opt.interpreting.chakra.setup import read_setup
-from themis_opt.interpreting.chakra.symbols import execute_chunks
-from themis_opt.interpreting.chakra.waiting import Run, run
-from themis_opt.messages import stage_steps
+from themis_opt.export.chakra.judge.columns import read_nodes
+from themis_opt.export.chakra.judge.derivation import Derivation, stage_rule
+from themis_opt.export.chakra.judge.findings import Findings
+from themis_opt.export.chakra.judge.folder_judge import interpret_folder
+from themis_opt.export.chakra.judge.matching import match
+from themis_opt.export.chakra.judge.setup import read_setup
+from themis_opt.export.chakra.judge.symbols import execute_chunks
+from themis_opt.export.chakra.judge.waiting import Run, run
+from themis_opt.export.stage_messages import stage_steps
+from themis_opt.export.verdict import Verdict
+from themis_opt.problem.collective import Phase
+from themis_opt.problem.errors import InputError
 
 RING, DIRECT, HALVING, BRUCK = Algorithm.RING, Algorithm.DIRECT, Algorithm.HALVING_DOUBLING, Algorithm.BRUCK
 pytest_plugins = ["chakra_fixtures"]
@@ -164,10 +164,10 @@ def test_too_many_ranks_are_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_nodes_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("themis_opt.interpreting.chakra.columns.MAX_NODES", 300)
+    monkeypatch.setattr("themis_opt.export.chakra.judge.columns.MAX_NODES", 300)
     with pytest.raises(InputError, match="too many to interpret"):
         judge(folder)
-    monkeypatch.setattr("themis_opt.interpreting.chakra.columns.MAX_TRACE_BYTES", 3000)
+    monkeypatch.setattr("themis_opt.export.chakra.judge.columns.MAX_TRACE_BYTES", 3000)
     with pytest.raises(InputError, match="bytes of traces, and at most 3000 are interpreted"):
         judge(folder)
 

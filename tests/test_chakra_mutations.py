@@ -14,10 +14,10 @@ from chakra_schema import Node, attribute, change
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from themis_opt.errors import InputError
-from themis_opt.interpreting import Verdict
-from themis_opt.interpreting.chakra import interpret_folder
-from themis_opt.interpreting.chakra.interpretation import interpret
+from themis_opt.export.chakra.judge.folder_judge import interpret_folder
+from themis_opt.export.chakra.judge.interpretation import interpret
+from themis_opt.export.verdict import Verdict
+from themis_opt.problem.errors import InputError
 
 pytest_plugins = ["chakra_fixtures"]
 
@@ -225,6 +225,6 @@ def test_detours_without_end_are_refused(folder: Path, monkeypatch: pytest.Monke
         change(folder / f"rank.{rank}.et", chain)
     (folder / "README.md").unlink()  # they take longer than it says
     assert judge(folder).is_right
-    monkeypatch.setattr("themis_opt.interpreting.chakra.local_rules.MAX_FOLLOWED", 100)
+    monkeypatch.setattr("themis_opt.export.chakra.judge.local_rules.MAX_FOLLOWED", 100)
     with pytest.raises(InputError, match="depend on what they need through others only"):
         judge(folder)

@@ -12,10 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from themis_opt import Algorithm, Collective
-from themis_opt.errors import InputError
-from themis_opt.formats.chakra.nodes import METADATA, RECEIVE, SEND, Message, data_deps, message_head, message_length
-from themis_opt.formats.chakra.wire import record, varint, varint_field, varint_length, varint_lengths
-from themis_opt.interpreting.chakra.decoding import Decoder, read_varint
+from themis_opt.export.chakra.judge.decoding import Decoder, read_varint
+from themis_opt.export.chakra.write.nodes import (
+    METADATA,
+    RECEIVE,
+    SEND,
+    Message,
+    data_deps,
+    message_head,
+    message_length,
+)
+from themis_opt.export.chakra.write.wire import record, varint, varint_field, varint_length, varint_lengths
+from themis_opt.problem.errors import InputError
 
 uint64s = st.integers(0, 2**64 - 1) | st.sampled_from([0, 127, 128, 16383, 16384, 2**31, 2**63, 2**64 - 1])
 

@@ -9,22 +9,22 @@ from fractions import Fraction
 import pytest
 from brute_force import BruteForce
 from test_exact_solvers import ONE_PHASE, SMALL, random_certificate, random_instance
-from themis_models.auto.solver import solve_auto
-from themis_models.cp_sat.solver import solve_cp_sat
+from themis_models.auto.portfolio import solve_auto
+from themis_models.cp_sat.cp_sat_solver import solve_cp_sat
 from themis_models.fluid import fluid_bound
-from themis_models.milp.solver import solve_milp
+from themis_models.milp.milp_solver import solve_milp
 
 import themis_opt
-from themis_opt.bound import BoundScope, Sizing
-from themis_opt.certificate import certified_bound_ps
-from themis_opt.chunking import make_chunking
-from themis_opt.cost import CostModel
-from themis_opt.critical_path import critical_path_bound
-from themis_opt.formats.network_file import load_network
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.network import Dimension, Network, Topology
-from themis_opt.schedules import Status
-from themis_opt.solving import SolverParams
+from themis_opt.files.network_file import load_network
+from themis_opt.problem.bound import BoundScope, Sizing
+from themis_opt.problem.chunking import make_chunking
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.network import Dimension, Network, Topology
+from themis_opt.problem.schedule import Status
+from themis_opt.proof.certificate import certified_bound_ps
+from themis_opt.proof.critical_path import critical_path_bound
+from themis_opt.solving.protocol import SolverParams
+from themis_opt.timing.cost import CostModel
 
 
 @pytest.mark.parametrize("occupancy", list(Occupancy))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from strategies import dimension, network
 
-from themis_opt.bound import BoundScope, Sizing
-from themis_opt.chunking import Chunking, ChunkingChoice, make_chunking
-from themis_opt.errors import InputError
-from themis_opt.instance import Instance
+from themis_opt.judging.validator import validate
+from themis_opt.problem.bound import BoundScope, Sizing
+from themis_opt.problem.chunking import Chunking, ChunkingChoice, make_chunking
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance
 from themis_opt.solving.starts import starting_schedules
-from themis_opt.validation import validate
 
 
 def instance_of(size_bytes: int, num_chunks: int = 2) -> Instance:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from conftest import CommandLine
 
-from themis_opt.formats.schedule_file import load_schedule
+from themis_opt.files.schedule_file import load_schedule
 
 SMALL = ["2d-sw-sw", "--chunks", "2"]
 
@@ -369,7 +369,7 @@ def test_a_signal_while_saving_waits_until_all_is_saved(tmp_path: Path) -> None:
     program = """
 import os, signal, sys
 from themis_opt.cli.main import run
-from themis_opt.formats import atomic
+from themis_opt.files import atomic
 from themis_opt.solving.incumbent import Incumbent
 result, write = Incumbent.result, atomic._write
 def interrupted_result(*arguments):
@@ -389,7 +389,7 @@ sys.exit(run(["solve", "2d-sw-sw", "--chunks", "1", "-o", "best.json"]))
 def test_a_signal_between_runs_keeps_those_that_are_done(tmp_path: Path) -> None:
     program = """
 import os, signal, sys
-from themis_opt import comparison
+from themis_opt.questions import comparison
 from themis_opt.cli.main import run
 run_solver, calls = comparison.run_solver, []
 def interrupted(*arguments):

@@ -10,11 +10,11 @@ import pytest
 from strategies import dimension, network
 
 import themis_opt
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.collective import Collective
-from themis_opt.comparison import Row, Run
-from themis_opt.comparison_document import comparison_text
-from themis_opt.instance import Instance
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance
+from themis_opt.questions.comparison import Row, Run
+from themis_opt.questions.comparison_document import comparison_text
 
 
 def row(bandwidth_Bpps: int, baseline_ps: int, bound_ps: int) -> Row:

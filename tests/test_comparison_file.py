@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import themis_opt
-from themis_opt.comparison import Run, compare
-from themis_opt.comparison_document import comparison_text
-from themis_opt.comparison_file import load_comparison, read_comparison
-from themis_opt.errors import InputError, InvalidScheduleError
-from themis_opt.instance import Instance
+from themis_opt.problem.errors import InputError, InvalidScheduleError
+from themis_opt.problem.instance import Instance
+from themis_opt.questions.comparison import Run, compare
+from themis_opt.questions.comparison_document import comparison_text
+from themis_opt.questions.comparison_file import load_comparison, read_comparison
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +49,8 @@ def test_the_same_runs_come_back(runs: list[Run], tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_solvers_bound_and_the_bound_for_all_numbers_come_back(tmp_path: Path) -> None:
-    from themis_opt.bound import Sizing
-    from themis_opt.chunking import ChunkingChoice
+    from themis_opt.problem.bound import Sizing
+    from themis_opt.problem.chunking import ChunkingChoice
     from themis_opt.solving.protocol import SolverParams
 
     instance = Instance(themis_opt.load_network("2d-sw-sw"), num_chunks=2)

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from corpus_kit import ROOT, disagreements
 
-from themis_opt.bound import BoundKind, Sizing
-from themis_opt.collective import Collective
-from themis_opt.formats.network_file import load_network
-from themis_opt.formats.shipped import shipped_networks
-from themis_opt.instance import Occupancy
-from themis_opt.schedules import Status
-from themis_opt.units import format_size, format_time
+from themis_opt.files.network_file import load_network
+from themis_opt.files.shipped import shipped_networks
+from themis_opt.problem.bound import BoundKind, Sizing
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Occupancy
+from themis_opt.problem.schedule import Status
+from themis_opt.problem.units import format_size, format_time
 
 pytest_plugins = ["corpus_fixtures"]
 

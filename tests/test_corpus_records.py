@@ -12,8 +12,8 @@ import yaml
 from corpus_kit import BASELINE_PS, GOOD, ROOT, disagreements, quick_ps
 from msgspec.structs import replace as restruct
 
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.errors import InputError
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.errors import InputError
 
 pytest_plugins = ["corpus_fixtures"]
 

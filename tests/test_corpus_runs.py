@@ -16,15 +16,15 @@ from corpus_kit import BASELINE_PS, GOOD, ROOT, TINY, TINY_PATH_PS
 from msgspec.structs import replace as restruct
 
 import themis_opt
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.certifying import certify
 from themis_opt.cli.exits import Terminated
-from themis_opt.errors import InputError
-from themis_opt.formats.instance_file import load_instance
-from themis_opt.formats.schedule_file import load_schedule
-from themis_opt.schedules import Schedule, Status
-from themis_opt.simulator import simulate
+from themis_opt.files.instance_file import load_instance
+from themis_opt.files.schedule_file import load_schedule
+from themis_opt.judging.certify import certify
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds
+from themis_opt.timing.sequencing import simulate
 
 pytest_plugins = ["corpus_fixtures"]
 

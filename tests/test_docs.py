@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from themis_opt.formats.documents import InstanceFile, NetworkFile, StudyFile
-from themis_opt.formats.instance_file import instance_from_data
-from themis_opt.formats.strict import decode
-from themis_opt.formats.strict_yaml import parse_yaml
+from themis_opt.files.documents import InstanceFile, NetworkFile, StudyFile
+from themis_opt.files.instance_file import instance_from_data
+from themis_opt.files.strict import decode
+from themis_opt.files.strict_yaml import parse_yaml
 from themis_opt.studies.planning import plan
-from themis_opt.studies.reading import study_from_document
+from themis_opt.studies.study_file import study_from_document
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

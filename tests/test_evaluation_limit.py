@@ -19,27 +19,28 @@ from themis_models.auto import equal, free
 from themis_models.auto.best import Best
 from themis_models.auto.counts import LOOKS, _one_look
 from themis_models.auto.evaluations import Evaluations
-from themis_models.auto.solver import _is_proven_for_all, _result, _stopped_by, solve_auto
-from themis_models.cp_sat.solver import solve_cp_sat
+from themis_models.auto.portfolio import _is_proven_for_all, _result, _stopped_by, solve_auto
+from themis_models.cp_sat.cp_sat_solver import solve_cp_sat
+from themis_models.evaluation_limits import num_nodes
 from themis_models.few_chunks import NODES_AT_ONCE, explore_sequences
 from themis_models.highs import HighsOptions, HighsStatus, solve_with_highs
-from themis_models.limits import num_nodes
-from themis_models.milp.solver import solve_milp
+from themis_models.milp.milp_solver import solve_milp
 
 import themis_opt
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.chunking import make_chunking
 from themis_opt.cli.main import run as run_command
-from themis_opt.errors import InputError, SolverError
-from themis_opt.formats.schedule_file import schedule_text
-from themis_opt.instance import Instance
-from themis_opt.schedules import Status
-from themis_opt.solving import Ending, Progress, SolverParams, SolverResult, messages
+from themis_opt.files.schedule_file import schedule_text
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.chunking import make_chunking
+from themis_opt.problem.errors import InputError, SolverError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Status
+from themis_opt.solving import messages
 from themis_opt.solving.bounds import quick_bounds
+from themis_opt.solving.ending import Ending
 from themis_opt.solving.process import SolverProcess
-from themis_opt.solving.protocol import MAX_EVALUATIONS
-from themis_opt.solving.registry import BOUNDS, SOLVERS
+from themis_opt.solving.protocol import MAX_EVALUATIONS, Progress, SolverParams, SolverResult
 from themis_opt.solving.run import Outcome, run_solver
+from themis_opt.solving.solvers import BOUNDS, SOLVERS
 
 LIMIT_S = 10.0**6
 """A time limit that no honest clock meets."""
@@ -48,10 +49,10 @@ CLOCKS = (
     "themis_opt.solving.run.time",
     "themis_models.auto.best.time",
     "themis_models.auto.few.time",
-    "themis_models.auto.solver.time",
-    "themis_models.cp_sat.solver.time",
+    "themis_models.auto.portfolio.time",
+    "themis_models.cp_sat.cp_sat_solver.time",
     "themis_models.few_chunks.time",
-    "themis_models.milp.solver.time",
+    "themis_models.milp.milp_solver.time",
 )
 
 

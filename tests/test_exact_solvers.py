@@ -14,24 +14,24 @@ from brute_force import BruteForce
 from ortools.sat.python import cp_model
 from strategies import random_chunk, random_sequences
 from themis_models.assignment import assignment_bound
-from themis_models.cp_sat.model import JointModel
-from themis_models.cp_sat.reading import add_hint, reversed_in_time
-from themis_models.cp_sat.solver import solve_cp_sat
+from themis_models.cp_sat.cp_sat_solver import solve_cp_sat
+from themis_models.cp_sat.joint_model import JointModel
+from themis_models.cp_sat.joint_values import add_hint, reversed_in_time
 from themis_models.fluid import fluid_bound
-from themis_models.milp.solver import solve_milp
+from themis_models.milp.milp_solver import solve_milp
 
-from themis_opt.bound import BoundScope, Sizing
-from themis_opt.certificate import certified_bound_ps
-from themis_opt.collective import Collective
-from themis_opt.critical_path import critical_path_bound
-from themis_opt.formats.network_file import load_network
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.network import Algorithm, Dimension, Network, Topology
-from themis_opt.schedulers import get_scheduler
-from themis_opt.schedules import Schedule, Status
-from themis_opt.simulator import simulate
-from themis_opt.solving import Progress, Solver, SolverParams
-from themis_opt.validation import validate
+from themis_opt.files.network_file import load_network
+from themis_opt.judging.validator import validate
+from themis_opt.problem.bound import BoundScope, Sizing
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.network import Algorithm, Dimension, Network, Topology
+from themis_opt.problem.schedule import Schedule, Status
+from themis_opt.proof.certificate import certified_bound_ps
+from themis_opt.proof.critical_path import critical_path_bound
+from themis_opt.schedulers.registry import get_scheduler
+from themis_opt.solving.protocol import Progress, Solver, SolverParams
+from themis_opt.timing.sequencing import simulate
 
 SMALL = [(Collective.ALL_REDUCE, 2, 2)]
 ONE_PHASE = [
@@ -277,10 +277,10 @@ def test_milp_is_exact_for_makespans_above_a_million() -> None:
 
 INTERRUPTED = """
 import os, signal
-from themis_models.cp_sat.solver import solve_cp_sat
-from themis_opt.formats.network_file import load_network
-from themis_opt.instance import Instance
-from themis_opt.solving import SolverParams
+from themis_models.cp_sat.cp_sat_solver import solve_cp_sat
+from themis_opt.files.network_file import load_network
+from themis_opt.problem.instance import Instance
+from themis_opt import SolverParams
 
 told = []
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from strategies import A2A, AG, RS, dimension, network, random_instance, random_schedule, schedules
 
-from themis_opt.collective import Collective, Phase
-from themis_opt.errors import InputError, InvalidScheduleError
-from themis_opt.execution import ChunkData, execute
-from themis_opt.instance import Instance
-from themis_opt.schedules import Chunk, Schedule, Slot
-from themis_opt.validation import ViolationKind as Kind
+from themis_opt.judging.execution import ChunkData, execute
+from themis_opt.judging.violation import ViolationKind as Kind
+from themis_opt.problem.collective import Collective, Phase
+from themis_opt.problem.errors import InputError, InvalidScheduleError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Chunk, Schedule, Slot
 
 SIX_NPUS = network(dimension(2), dimension(3))
 

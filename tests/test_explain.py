@@ -14,17 +14,17 @@ from hypothesis import given, settings
 from strategies import dimension, network, schedules
 
 import themis_opt
-from themis_opt.collective import Collective
-from themis_opt.explaining import explain_instance, explain_schedule
-from themis_opt.explaining.chain import critical_chain, critical_ps_by_chunk
-from themis_opt.explaining.idle import Wait, idleness
-from themis_opt.explaining.provisioning import Supply, provisioning
-from themis_opt.explaining.sensitivity import bandwidth_gains, bandwidth_values
-from themis_opt.explaining.visits import Visits
-from themis_opt.formats.instance_file import load_instance
-from themis_opt.formats.schedule_file import save_schedule
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.schedules import Schedule
+from themis_opt.files.instance_file import load_instance
+from themis_opt.files.schedule_file import save_schedule
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.schedule import Schedule
+from themis_opt.questions.explain.account import explain_instance, explain_schedule
+from themis_opt.questions.explain.chain import critical_chain, critical_ps_by_chunk
+from themis_opt.questions.explain.idle import Wait, idleness
+from themis_opt.questions.explain.provisioned import Supply, provisioning
+from themis_opt.questions.explain.sensitivity import bandwidth_gains, bandwidth_values
+from themis_opt.questions.explain.visits import Visits
 
 MS = 10**9
 

@@ -15,7 +15,7 @@ import networkx as nx
 import pytest
 from conftest import CommandLine
 
-from themis_opt.cli import export
+from themis_opt.cli import verb_export as export
 from themis_opt.cli.main import run
 
 PICTURES = ("perfetto", "csv", "graphml")

@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 from exhaustive import optimum_ps, tiny_instance
 from strategies import random_dimension
-from themis_models.auto.solver import prepare, solve_auto
+from themis_models.auto.portfolio import prepare, solve_auto
 from themis_models.few_chunks import Exploration, Sequences, explore_sequences, is_provable
+from themis_models.search.space import Candidate, SearchSpace, search_space
 from themis_models.sizing import best_sizes
 
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.chunking import make_chunking
-from themis_opt.collective import Collective
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.network import Dimension, Network, Topology
-from themis_opt.search.space import Candidate, SearchSpace, search_space
+from themis_opt.judging.validator import check
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.chunking import make_chunking
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.network import Dimension, Network, Topology
 from themis_opt.solving.bounds import quick_bounds
 from themis_opt.solving.protocol import SolverParams
-from themis_opt.validation import check
 
 FOREVER = float("inf")
 

@@ -10,14 +10,14 @@ chunk is 4 times smaller, so dim2 takes 1/2; after dim2, dim1 takes 1/4. All-Gat
 from __future__ import annotations
 
 import pytest
-from themis_models.cp_sat.solver import solve_cp_sat
+from themis_models.cp_sat.cp_sat_solver import solve_cp_sat
 
 import themis_opt
-from themis_opt.collective import Phase
-from themis_opt.formats.instance_file import load_instance
-from themis_opt.instance import Instance
-from themis_opt.schedules import Chunk, Schedule, Slot, Status
-from themis_opt.solving import SolverParams
+from themis_opt.files.instance_file import load_instance
+from themis_opt.problem.collective import Phase
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Chunk, Schedule, Slot, Status
+from themis_opt.solving.protocol import SolverParams
 
 RS, AG = Phase.REDUCE_SCATTER, Phase.ALL_GATHER
 UNIT_PS = 10**9  # 64 MB * 3/4 / 48 GB/s = 1 ms

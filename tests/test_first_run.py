@@ -10,11 +10,12 @@ import types
 from pathlib import Path
 
 import pytest
-from themis_models.auto.solver import prepare
+from themis_models.auto.portfolio import prepare
+from themis_models.search import annealing, balancing
+from themis_models.search import search_kernel as kernel
 
-from themis_opt.search import annealing, balancing, kernel
-from themis_opt.simulator import kernel as simulator_kernel
-from themis_opt.solving.worker import _prepare
+from themis_opt.solving.solver_worker import _prepare
+from themis_opt.timing import kernel as simulator_kernel
 
 COMPILED = (
     annealing.anneal,

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nccl_logs import Group, log
 
-from themis_opt.errors import InputError
-from themis_opt.formats.astra_workload import read_astra_workload
-from themis_opt.formats.importing import import_network
-from themis_opt.formats.instance_file import load_instance
-from themis_opt.formats.nccl_fit import FitOptions, fit_network
-from themis_opt.formats.nccl_tests import read_nccl_log
-from themis_opt.formats.plain import read_text
+from themis_opt.files.astra_workload import read_astra_workload
+from themis_opt.files.importing import import_network
+from themis_opt.files.instance_file import load_instance
+from themis_opt.files.nccl_fit import FitOptions, fit_network
+from themis_opt.files.nccl_tests import read_nccl_log
+from themis_opt.files.plain import read_text
+from themis_opt.problem.errors import InputError
 
 ROW = TABLE_2["3d-fc-ring-sw"]
 TIME_LIMIT_S = 2.0

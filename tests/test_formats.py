@@ -20,22 +20,22 @@ from hypothesis import strategies as st
 from msgspec import convert
 
 import themis_opt
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.errors import InputError
-from themis_opt.formats import strict_yaml
-from themis_opt.formats.atomic import check_writable, write_text
-from themis_opt.formats.documents import FORMATS, InstanceDocument, NetworkDocument
-from themis_opt.formats.instance_file import instance_from_document, load_instance, save_instance
-from themis_opt.formats.network_file import load_network, network_document, save_network
-from themis_opt.formats.plain import parse_yaml
-from themis_opt.formats.schedule_file import load_schedule, save_schedule, schedule_document
-from themis_opt.formats.schema import json_schema
-from themis_opt.formats.shipped import shipped_instances, shipped_networks
-from themis_opt.instance import Instance, Known, Occupancy
-from themis_opt.network import Algorithm, Dimension, Network, Topology
-from themis_opt.schedulers import get_scheduler
-from themis_opt.schedules import Schedule
-from themis_opt.simulator import simulate
+from themis_opt.files import strict_yaml
+from themis_opt.files.atomic import check_writable, write_text
+from themis_opt.files.documents import FORMATS, InstanceDocument, NetworkDocument
+from themis_opt.files.instance_file import instance_from_document, load_instance, save_instance
+from themis_opt.files.network_file import load_network, network_document, save_network
+from themis_opt.files.plain import parse_yaml
+from themis_opt.files.schedule_file import load_schedule, save_schedule, schedule_document
+from themis_opt.files.schema import json_schema
+from themis_opt.files.shipped import shipped_instances, shipped_networks
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance, Known, Occupancy
+from themis_opt.problem.network import Algorithm, Dimension, Network, Topology
+from themis_opt.problem.schedule import Schedule
+from themis_opt.schedulers.registry import get_scheduler
+from themis_opt.timing.sequencing import simulate
 
 ODD_NETWORK = Network(
     "odd",

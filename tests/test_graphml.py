@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import network, random_dimension, randoms
 
-import themis_opt.formats.graphml as graphml
-from themis_opt.errors import InputError
-from themis_opt.formats.graphml import graphml_text, network_graph, node_link_text, num_edges
-from themis_opt.formats.network_file import load_network
-from themis_opt.formats.shipped import shipped_networks
-from themis_opt.network import Algorithm, Dimension, Network, Topology
+import themis_opt.export.graphml as graphml
+from themis_opt.export.graphml import graphml_text, network_graph, node_link_text, num_edges
+from themis_opt.files.network_file import load_network
+from themis_opt.files.shipped import shipped_networks
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.network import Algorithm, Dimension, Network, Topology
 
 RING, FC, SWITCH = Topology.RING, Topology.FULLY_CONNECTED, Topology.SWITCH
 SMALL = [name for name in shipped_networks() if load_network(name).num_npus <= 1024]

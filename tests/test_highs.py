@@ -13,7 +13,7 @@ import pytest
 from themis_models.highs import HighsOptions, HighsStatus, solve_with_highs
 from themis_models.quiet import quiet_stdout
 
-from themis_opt.errors import SolverError
+from themis_opt.problem.errors import SolverError
 
 
 def cover(num_items: int, seed: int) -> pulp.LpProblem:

@@ -11,9 +11,9 @@ from astra_texts import TABLE_2, astra1_system_text, astra1_text, astra2_text, f
 from nccl_logs import Group, log
 
 from themis_opt.cli.main import run
-from themis_opt.formats.instance_file import load_instance
-from themis_opt.formats.network_file import load_network
-from themis_opt.formats.remarks import Imported
+from themis_opt.files.instance_file import load_instance
+from themis_opt.files.network_file import load_network
+from themis_opt.files.remarks import Imported
 
 ROW = TABLE_2["2d-sw-sw"]
 WORKLOAD = "MODEL\n1\nfc -1 5 ALLGATHER 1024 6 NONE 0 7 ALLREDUCE 2000000 8\n"

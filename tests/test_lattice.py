@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from strategies import A2A, AG, RS, dimension, network, randoms
 
-from themis_opt.collective import Collective
-from themis_opt.instance import Instance
-from themis_opt.lattice import Arc, OrderLattice
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance
+from themis_opt.proof.order_lattice import Arc, OrderLattice
 
 
 def lattice_of(num_dims: int, collective: Collective = Collective.ALL_REDUCE, **fields: object) -> OrderLattice:

@@ -16,12 +16,12 @@ import pytest
 from strategies import RS, dimension, network
 
 import themis_opt
-from themis_opt.bound import Bound, BoundScope, Sizing
-from themis_opt.errors import InputError
-from themis_opt.formats.schedule_file import load_schedule, save_schedule
-from themis_opt.instance import Instance, Known
-from themis_opt.network import Dimension, Network
-from themis_opt.schedules import Chunk, Schedule, Slot, StageTime
+from themis_opt.files.schedule_file import load_schedule, save_schedule
+from themis_opt.problem.bound import Bound, BoundScope, Sizing
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance, Known
+from themis_opt.problem.network import Dimension, Network
+from themis_opt.problem.schedule import Chunk, Schedule, Slot, StageTime
 
 NETWORK = network(dimension(2), dimension(2))
 INSTANCE = Instance(NETWORK, "reduce-scatter", size_bytes=8, num_chunks=1)

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from themis_opt import Algorithm
-from themis_opt.collective import Phase
-from themis_opt.errors import InputError
-from themis_opt.messages import Send, stage_steps
+from themis_opt.export.stage_messages import Send, stage_steps
+from themis_opt.problem.collective import Phase
+from themis_opt.problem.errors import InputError
 
 CASES = [
     (algorithm, size)

@@ -9,7 +9,7 @@ import pytest
 from conftest import CommandLine
 from msccl_examples import RING_ALL_GATHER, grid_schedule, with_sizes
 
-from themis_opt.formats.schedule_file import save_schedule
+from themis_opt.files.schedule_file import save_schedule
 
 
 @pytest.fixture

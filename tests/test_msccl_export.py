@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from msccl_examples import Grid, grid_network, grid_schedule, with_sizes
 from strategies import random_schedule
 
-from themis_opt.collective import Collective
-from themis_opt.errors import InputError, InvalidScheduleError
-from themis_opt.formats.msccl.lowering import lower
-from themis_opt.formats.msccl.pieces import pieces_per_block
-from themis_opt.formats.msccl.program import Algo, Place, Step, StepId, Threadblock
-from themis_opt.formats.msccl.writing import xml_text
-from themis_opt.instance import Instance
-from themis_opt.interpreting.msccl import interpret_text
-from themis_opt.schedules import Schedule
+from themis_opt.export.msccl.judge.xml_judge import interpret_text
+from themis_opt.export.msccl.write.lowering import lower
+from themis_opt.export.msccl.write.pieces import pieces_per_block
+from themis_opt.export.msccl.write.program import Algo, Place, Step, StepId, Threadblock
+from themis_opt.export.msccl.write.writing import xml_text
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import InputError, InvalidScheduleError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule
 
 GRIDS: list[Grid] = [
     [(8, "ring")],

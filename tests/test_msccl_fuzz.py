@@ -10,10 +10,10 @@ from random import Random
 import pytest
 from msccl_examples import FUSED_ALL_REDUCE, PAIRS_ALL_REDUCE, RING_ALL_GATHER, algo, grid_schedule
 
-from themis_opt.errors import InputError
-from themis_opt.formats.msccl.lowering import lower
-from themis_opt.formats.msccl.writing import xml_text
-from themis_opt.interpreting.msccl import interpret_text
+from themis_opt.export.msccl.judge.xml_judge import interpret_text
+from themis_opt.export.msccl.write.lowering import lower
+from themis_opt.export.msccl.write.writing import xml_text
+from themis_opt.problem.errors import InputError
 
 WRITTEN = xml_text(lower(grid_schedule([(4, "ring"), (2, "direct")], num_chunks=2), in_place=False))
 TEXTS = [RING_ALL_GATHER, FUSED_ALL_REDUCE, PAIRS_ALL_REDUCE, WRITTEN]

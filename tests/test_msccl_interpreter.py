@@ -8,9 +8,9 @@ import msccl_examples as examples
 import pytest
 from msccl_examples import algo, gpu, step, tb
 
-from themis_opt.errors import InputError
-from themis_opt.interpreting.msccl import interpret_text
-from themis_opt.interpreting.verdict import Finding
+from themis_opt.export.msccl.judge.xml_judge import interpret_text
+from themis_opt.export.verdict import Finding
+from themis_opt.problem.errors import InputError
 
 RIGHT = {
     "ring": examples.RING_ALL_GATHER,

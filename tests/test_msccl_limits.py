@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from msccl_examples import grid_network, grid_schedule, with_sizes
 from strategies import random_schedule
 
-from themis_opt.collective import Collective
-from themis_opt.errors import InputError
-from themis_opt.formats.msccl.limits import check_limits, check_size
-from themis_opt.formats.msccl.lowering import lower
-from themis_opt.formats.msccl.pieces import pieces_per_block
-from themis_opt.formats.msccl.program import Algo, Gpu, Place, Step, Threadblock
-from themis_opt.instance import Instance
-from themis_opt.schedules import Schedule
+from themis_opt.export.msccl.write.lowering import lower
+from themis_opt.export.msccl.write.pieces import pieces_per_block
+from themis_opt.export.msccl.write.program import Algo, Gpu, Place, Step, Threadblock
+from themis_opt.export.msccl.write.writer_limits import check_limits, check_size
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule
 
 NAMED = (
     r"at most 256 steps per threadblock, and rank \d+ .* needs (?P<steps>\d+)",

@@ -8,13 +8,13 @@ from fractions import Fraction
 import pytest
 from nccl_logs import HEADER, SIZES, Group, log
 
-from themis_opt.collective import Collective
-from themis_opt.cost import CostModel
-from themis_opt.errors import InputError
-from themis_opt.formats.nccl_fit import Fit, FitOptions, fit_line, fit_network
-from themis_opt.formats.nccl_tests import read_nccl_log
-from themis_opt.instance import Instance
-from themis_opt.network import Algorithm, Dimension, Topology
+from themis_opt.files.nccl_fit import Fit, FitOptions, fit_line, fit_network
+from themis_opt.files.nccl_tests import read_nccl_log
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.network import Algorithm, Dimension, Topology
+from themis_opt.timing.cost import CostModel
 
 GROUP = Group()
 

@@ -15,17 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import AG, RS, dimension, network, random_instance, random_schedule, randoms, schedules
 
-import themis_opt.formats.perfetto as perfetto
-from themis_opt import load_instance, metrics, schedule
-from themis_opt.collective import Collective
-from themis_opt.errors import DeadlockError, InputError
-from themis_opt.formats.perfetto import perfetto_text, utilization_steps
-from themis_opt.formats.shipped import shipped_networks
-from themis_opt.formats.stage_rows import stage_rows
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.schedules import Chunk, Schedule, Slot
-from themis_opt.simulator import simulate
-from themis_opt.units import PS_PER_S
+import themis_opt.export.perfetto as perfetto
+from themis_opt import load_instance, schedule
+from themis_opt.export.perfetto import perfetto_text, utilization_steps
+from themis_opt.export.stage_rows import stage_rows
+from themis_opt.files.shipped import shipped_networks
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import DeadlockError, InputError
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.schedule import Chunk, Schedule, Slot
+from themis_opt.problem.units import PS_PER_S
+from themis_opt.timing import metrics
+from themis_opt.timing.sequencing import simulate
 
 Event = dict[str, Any]
 

@@ -19,16 +19,17 @@ from matplotlib.text import Text
 
 import themis_opt
 from themis_opt import Collective, Dimension, Instance, Network, Schedule, Topology, simulate
-from themis_opt.collective import Phase
-from themis_opt.errors import InputError
-from themis_opt.instance import Occupancy
-from themis_opt.pictures import Subject, loads, save_picture, timeline, utilization
-from themis_opt.pictures.boxes import HATCH
-from themis_opt.pictures.canvas import house_style, new_axes
-from themis_opt.pictures.labels import plain_label, scale_for
-from themis_opt.pictures.ramp import chunk_colors, round_ticks
-from themis_opt.pictures.rows import IDLE_COLOR, LINE_COLOR
-from themis_opt.pictures.utilization import window_edges, window_utilization
+from themis_opt.problem.collective import Phase
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Occupancy
+from themis_opt.show.pictures import Subject, loads, save_picture, timeline, utilization
+from themis_opt.show.pictures.boxes import HATCH
+from themis_opt.show.pictures.canvas import house_style, new_axes
+from themis_opt.show.pictures.dimension_rows import IDLE_COLOR, LINE_COLOR
+from themis_opt.show.pictures.labels import plain_label, scale_for
+from themis_opt.show.pictures.ramp import chunk_colors, round_ticks
+from themis_opt.show.pictures.utilization import window_edges, window_utilization
+from themis_opt.timing import metrics
 
 
 def pair(latency_ps: int = 0, name: str = "pair", **fields: object) -> Instance:
@@ -310,10 +311,10 @@ def test_utilization_adds_up_to_the_reported_figures(occupancy: Occupancy) -> No
     assert used.max() <= 1 + 0.5 / subject.stages.hold_ps.min()  # transfers are whole picoseconds, bytes are exact
     means = (used * np.diff(edges)).sum(axis=1) / subject.makespan_ps
     per_dimension = [
-        themis_opt.metrics.dimension_utilization(instance, k, use.sent_bytes, subject.makespan_ps)
+        themis_opt.timing.metrics.dimension_utilization(instance, k, use.sent_bytes, subject.makespan_ps)
         for k, use in enumerate(subject.timeline.dimensions)
     ]
-    assert means == pytest.approx([*per_dimension, themis_opt.metrics.bw_utilization(instance, subject.makespan_ps)])
+    assert means == pytest.approx([*per_dimension, metrics.bw_utilization(instance, subject.makespan_ps)])
     ax = utilization([subject])
     assert len([patch for patch in ax.patches if isinstance(patch, StepPatch)]) == 5
     assert [text for text in texts_of(ax) if text.startswith("mean ")] == [f"mean {mean:.1%}" for mean in means]
@@ -393,7 +394,7 @@ def test_endings(name: str, message: str, tmp_path: Path) -> None:
 
 
 def test_a_picture_may_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("themis_opt.pictures.canvas.MAX_PIXELS", 10_000)
+    monkeypatch.setattr("themis_opt.show.pictures.canvas.MAX_PIXELS", 10_000)
     with pytest.raises(InputError, match="would have 300 x 150 pixels; at most 10000 are possible"):
         save_picture(new_axes(3, 1.5).get_figure(), tmp_path / "x.png", dpi=100)
     with pytest.raises(InputError, match="dpi is 5; allowed are 30 to 1200"):

@@ -14,12 +14,12 @@ from matplotlib.collections import PolyCollection, QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
-from themis_opt.errors import InputError
-from themis_opt.pictures import gap_map, save_picture, sweep
-from themis_opt.pictures.canvas import house_style, new_axes
-from themis_opt.pictures.gap_map import common_range
-from themis_opt.pictures.panels import panels
-from themis_opt.pictures.sweep import COLORS, MARKERS, STYLES, common_values
+from themis_opt.problem.errors import InputError
+from themis_opt.show.pictures import gap_map, save_picture, sweep
+from themis_opt.show.pictures.canvas import house_style, new_axes
+from themis_opt.show.pictures.gap_map import common_range
+from themis_opt.show.pictures.panels import panels
+from themis_opt.show.pictures.sweep_plot import COLORS, MARKERS, STYLES, common_values
 from themis_opt.studies.table import Column, Role, StudyRow, StudyTable, Value
 
 SIZES = (10**6, 10**7, 10**8, 10**9)

@@ -9,9 +9,9 @@ from rich.console import Console
 from test_pictures import pair, shipped
 
 import themis_opt
-from themis_opt.collective import Collective
-from themis_opt.errors import InputError
-from themis_opt.pictures import text_timeline
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import InputError
+from themis_opt.show.pictures import text_timeline
 
 
 def rows(text: str) -> list[str]:

@@ -10,15 +10,15 @@ import pytest
 from plugin_package import write_plugin_package
 
 import themis_opt
-from themis_opt.errors import InputError, SchedulerError, SolverError
-from themis_opt.instance import Instance
-from themis_opt.plugins import Registry
+from themis_opt.problem.errors import InputError, SchedulerError, SolverError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.plugins import Registry
+from themis_opt.problem.schedule import Status
 from themis_opt.schedulers.registry import SCHEDULERS
-from themis_opt.schedules import Status
-from themis_opt.solving import SolverParams
 from themis_opt.solving.process import SolverProcess
-from themis_opt.solving.registry import SOLVERS
+from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.run import Outcome, run_solver
+from themis_opt.solving.solvers import SOLVERS
 
 
 @pytest.fixture

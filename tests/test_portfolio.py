@@ -14,14 +14,14 @@ from themis_models.auto.best import Best
 from themis_models.auto.counts import FIRST_GAP, STARTS_TO_HALVE, _counts, _Try, search_counts
 from themis_models.auto.equal import EqualSearch, Start
 from themis_models.auto.numbered import NumberedStarts
-from themis_models.auto.solver import solve_auto
+from themis_models.auto.portfolio import solve_auto
+from themis_models.search.annealing import NEIGHBOURHOODS_EQUAL
+from themis_models.search.space import Candidate, search_space
 
-from themis_opt.bound import Bound, BoundScope, Sizing
-from themis_opt.chunking import make_chunking
-from themis_opt.errors import SolverError
-from themis_opt.instance import Instance
-from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL
-from themis_opt.search.space import Candidate, search_space
+from themis_opt.problem.bound import Bound, BoundScope, Sizing
+from themis_opt.problem.chunking import make_chunking
+from themis_opt.problem.errors import SolverError
+from themis_opt.problem.instance import Instance
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds
 from themis_opt.solving.protocol import SolverParams
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 import themis_opt
-from themis_opt.bound import Bound, BoundKind
 from themis_opt.cli.progress import ProgressLine
-from themis_opt.instance import Instance
-from themis_opt.schedulers import get_scheduler
+from themis_opt.problem.bound import Bound, BoundKind
+from themis_opt.problem.instance import Instance
+from themis_opt.schedulers.registry import get_scheduler
 from themis_opt.solving.bounds import equal_chunks_scope
 from themis_opt.solving.protocol import Progress
 

@@ -18,25 +18,25 @@ from hypothesis import given, settings
 from strategies import dimension, network, random_instance, random_schedule, randoms
 
 import themis_opt
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.chunking import ChunkingChoice, make_chunking
 from themis_opt.cli.exits import Exit
 from themis_opt.cli.main import cli
-from themis_opt.collective import Collective
-from themis_opt.designing import further_counts
-from themis_opt.designing.budget import Budget
-from themis_opt.designing.pilots import Pilots
-from themis_opt.designing.provisioning import Provisioned, make_budget, provision
-from themis_opt.designing.solved_split import SolvedSplit
-from themis_opt.designing.split_search import counts_between
-from themis_opt.errors import InputError
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.interruption import INTERRUPTION
-from themis_opt.simulator import simulate
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.chunking import ChunkingChoice, make_chunking
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.interruption import INTERRUPTION
+from themis_opt.questions.provision.budget import Budget
+from themis_opt.questions.provision.pilots import Pilots
+from themis_opt.questions.provision.provision import Provisioned, make_budget, provision
+from themis_opt.questions.provision.solved_split import SolvedSplit
+from themis_opt.questions.provision.split_search import counts_between
+from themis_opt.questions.tune import further_counts
 from themis_opt.solving.bounds import quick_bounds
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.run import Outcome, run_solver
+from themis_opt.timing.sequencing import simulate
 
 RS = Collective.REDUCE_SCATTER
 PS_PER_S = 10**12
@@ -331,9 +331,9 @@ class ScriptedSolver:
     def provision(self, instance: Instance, params: SolverParams, costs: tuple[int, ...]) -> Provisioned:
         """Return the answer with this solver instead of a real one."""
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("themis_opt.designing.split_search.run_solver", self.run)
-            patch.setattr("themis_opt.designing.split_search.solve_with_further_counts", self.finish)
-            patch.setattr("themis_opt.designing.provisioning.SolverProcess", lambda name: nullcontext())
+            patch.setattr("themis_opt.questions.provision.split_search.run_solver", self.run)
+            patch.setattr("themis_opt.questions.provision.split_search.solve_with_further_counts", self.finish)
+            patch.setattr("themis_opt.questions.provision.provision.SolverProcess", lambda name: nullcontext())
             return provision(
                 instance,
                 costs=dict(enumerate(map(Fraction, costs))),
@@ -466,9 +466,9 @@ def test_ctrl_c_is_no_final_no(invoke: Callable[..., None], capsys: pytest.Captu
         return run.run(*arguments)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("themis_opt.designing.split_search.run_solver", stop)
-        patch.setattr("themis_opt.designing.split_search.solve_with_further_counts", run.finish)
-        patch.setattr("themis_opt.designing.provisioning.SolverProcess", lambda name: nullcontext())
+        patch.setattr("themis_opt.questions.provision.split_search.run_solver", stop)
+        patch.setattr("themis_opt.questions.provision.split_search.solve_with_further_counts", run.finish)
+        patch.setattr("themis_opt.questions.provision.provision.SolverProcess", lambda name: nullcontext())
         with pytest.raises(Exit) as ended:
             invoke("provision", "2d-sw-sw", "--time-limit", "3s", "-o", "net.yaml")
     assert ended.value.code == 130
@@ -486,9 +486,9 @@ def test_what_kind_of_answer_it_is(invoke: Callable[..., None], capsys: pytest.C
     def told(best_ps: int) -> str:
         run = ScriptedSolver(lambda split: best_ps, lambda split: 900 * PS_PER_US)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("themis_opt.designing.split_search.run_solver", run.run)
-            patch.setattr("themis_opt.designing.split_search.solve_with_further_counts", run.finish)
-            patch.setattr("themis_opt.designing.provisioning.SolverProcess", lambda name: nullcontext())
+            patch.setattr("themis_opt.questions.provision.split_search.run_solver", run.run)
+            patch.setattr("themis_opt.questions.provision.split_search.solve_with_further_counts", run.finish)
+            patch.setattr("themis_opt.questions.provision.provision.SolverProcess", lambda name: nullcontext())
             invoke("provision", "2d-sw-sw", "--time-limit", "3s")
         return " ".join(capsys.readouterr().out.split())
 
@@ -499,7 +499,7 @@ def test_what_kind_of_answer_it_is(invoke: Callable[..., None], capsys: pytest.C
     assert "faster than proposed" not in kept
 
 
-@pytest.mark.parametrize("place", ["split_search", "further_counts"])
+@pytest.mark.parametrize("place", ["provision.split_search", "tune.further_counts"])
 def test_a_signal_between_two_splits_keeps_what_was_found(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Signals are held while a schedule is judged, and a solver call begins with letting them through."""
     instance = Instance(network(dimension(4, 5, 10**5), dimension(4, 1, 10**5)), size_bytes=10**8)
@@ -507,20 +507,20 @@ def test_a_signal_between_two_splits_keeps_what_was_found(place: str, monkeypatc
 
     def run(*arguments: object) -> Outcome:
         calls.append(place)
-        if place == "split_search" or len(calls) > 1:
+        if place == "provision.split_search" or len(calls) > 1:
             raise KeyboardInterrupt
         outcome = run_solver(*arguments)  # type: ignore[arg-type]
         bound = Bound(1, BoundKind.FLUID, BoundScope(Sizing.FREE, 2, 2))  # so loose that more chunks are tried
         return replace(outcome, schedule=replace(outcome.schedule, bound=bound))
 
-    monkeypatch.setattr(f"themis_opt.designing.{place}.run_solver", run)
+    monkeypatch.setattr(f"themis_opt.questions.{place}.run_solver", run)
     try:
         result = provision(instance, choice=FREE, params=SolverParams(0.3, 2, gap=1e-4))
     finally:
         INTERRUPTION.reset()
     assert isinstance(result.interruption, KeyboardInterrupt)
     assert result.answer is result.shipped
-    assert len(calls) == (1 if place == "split_search" else 2)
+    assert len(calls) == (1 if place == "provision.split_search" else 2)
 
 
 @pytest.mark.parametrize(

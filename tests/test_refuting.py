@@ -21,12 +21,12 @@ from conftest import CommandLine
 from strategies import AG, RS, dimension, network
 
 import themis_opt
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.formats.schedule_file import save_schedule
-from themis_opt.instance import Instance
-from themis_opt.refuting import refutations
-from themis_opt.schedules import Chunk, Schedule, Slot, Status
-from themis_opt.validation import validate
+from themis_opt.files.schedule_file import save_schedule
+from themis_opt.judging.refute import refutations
+from themis_opt.judging.validator import validate
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Chunk, Schedule, Slot, Status
 
 INSTANCE = Instance(network(dimension(2), dimension(2)), size_bytes=16, num_chunks=2)
 TWO_EQUAL = BoundScope(Sizing.EQUAL, 2, 2)

@@ -20,40 +20,30 @@ import numpy as np
 import pytest
 from conftest import CommandLine
 
-from themis_opt import (
-    Bound,
-    Collective,
-    Dimension,
-    Instance,
-    Network,
-    Status,
-    Topology,
-    load_network,
-    metrics,
-    schedule,
-)
-from themis_opt.bound import BoundScope, Sizing
-from themis_opt.certifying import certify, summary_lines, why_lines
+from themis_opt import Bound, Collective, Dimension, Instance, Network, Status, Topology, load_network, schedule
 from themis_opt.cli.main import run
-from themis_opt.comparison import baseline_best, compare, themis_best
-from themis_opt.comparison_file import ComparisonFile, read_comparison
-from themis_opt.critical_path import critical_path_bound
-from themis_opt.formats.network_file import save_network
-from themis_opt.formats.schedule_file import load_schedule, save_schedule
-from themis_opt.reporting.baselines import Baseline, baselines_of
-from themis_opt.reporting.claims import best_row, claim_of
-from themis_opt.reporting.comparison_grid import comparison_grid, rests_on
-from themis_opt.reporting.embedding import packed, script_json
-from themis_opt.reporting.grid import Quantity, grid_document
-from themis_opt.reporting.markup import element
-from themis_opt.reporting.reasons import reasons_of
-from themis_opt.reporting.report import comparison_report, schedule_report, study_report
-from themis_opt.reporting.reproducing import Origin, comparison_commands, instance_yaml, schedule_commands
-from themis_opt.reporting.views import view_document
-from themis_opt.simulator import simulate
+from themis_opt.files.network_file import save_network
+from themis_opt.files.schedule_file import load_schedule, save_schedule
+from themis_opt.judging.certify import certify, summary_lines, why_lines
+from themis_opt.problem.bound import BoundScope, Sizing
+from themis_opt.problem.units import format_time
+from themis_opt.proof.critical_path import critical_path_bound
+from themis_opt.questions.comparison import baseline_best, compare, themis_best
+from themis_opt.questions.comparison_file import ComparisonFile, read_comparison
+from themis_opt.show.report.baselines import Baseline, baselines_of
+from themis_opt.show.report.claim_sentences import best_row, claim_of
+from themis_opt.show.report.comparison_grid import comparison_grid, rests_on
+from themis_opt.show.report.embedding import packed, script_json
+from themis_opt.show.report.grid import Quantity, grid_document
+from themis_opt.show.report.markup import element
+from themis_opt.show.report.reasons import reasons_of
+from themis_opt.show.report.report import comparison_report, schedule_report, study_report
+from themis_opt.show.report.reproducing import Origin, comparison_commands, instance_yaml, schedule_commands
+from themis_opt.show.report.views import view_document
 from themis_opt.studies.reading_table import read_table
 from themis_opt.studies.table import Column, Role, StudyRow, StudyTable
-from themis_opt.units import format_time
+from themis_opt.timing import metrics
+from themis_opt.timing.sequencing import simulate
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -477,13 +467,13 @@ def test_the_same_input_gives_the_same_bytes() -> None:
 
 
 def test_schedules_too_large_to_draw_stay_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("themis_opt.reporting.report.MAX_STAGES", 15)
+    monkeypatch.setattr("themis_opt.show.report.report.MAX_STAGES", 15)
     instance = Instance(network(), size_bytes=8_000_000, num_chunks=4)
     large, small = replace(instance, num_chunks=4), replace(instance, num_chunks=3)
     found = Page(comparison_report(comparison(large, small)))
     assert ["kinds" in view for view in found.data["views"]] == [False, False, True, True]
     assert "Too many stages to draw, in the table only: baseline, themis-scf." in found.text
-    monkeypatch.setattr("themis_opt.reporting.report.MAX_ALL_STAGES", 12)
+    monkeypatch.setattr("themis_opt.show.report.report.MAX_ALL_STAGES", 12)
     found = Page(comparison_report(comparison(large, small)))
     assert ["kinds" in view for view in found.data["views"]] == [False, False, True, False]
 
@@ -644,7 +634,7 @@ def test_a_study_of_many_points_is_told_in_part(monkeypatch: pytest.MonkeyPatch)
     page = Page(study_report(whole))
     assert len(page.data["grid"]["values"]) == len(whole.rows)
     assert "in this page" not in page.text
-    monkeypatch.setattr("themis_opt.reporting.report.MAX_POINTS", 2)
+    monkeypatch.setattr("themis_opt.show.report.report.MAX_POINTS", 2)
     page = Page(study_report(whole))
     assert len(page.data["grid"]["values"]) == 2
     assert f"A study of {len(whole.rows)} points" in page.text

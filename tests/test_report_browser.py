@@ -18,10 +18,10 @@ from selenium.webdriver.common.keys import Keys
 from test_report import HOSTILE, comparison, network, study
 
 from themis_opt import Dimension, Instance, Network, Topology, schedule, simulate
-from themis_opt.comparison_file import ComparisonFile
-from themis_opt.instance import Occupancy
-from themis_opt.reporting.report import comparison_report, schedule_report, study_report
-from themis_opt.units import format_time
+from themis_opt.problem.instance import Occupancy
+from themis_opt.problem.units import format_time
+from themis_opt.questions.comparison_file import ComparisonFile
+from themis_opt.show.report.report import comparison_report, schedule_report, study_report
 
 pytestmark = pytest.mark.slow
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import dimension, network
+from themis_models.search.rounding import FixedSequences, round_sizes
+from themis_models.search.space import Candidate, random_candidate, schedule_of, search_space, served_sequences
 
-from themis_opt.bound import Sizing
-from themis_opt.chunking import Chunking, make_chunking
-from themis_opt.collective import Collective
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.search.rounding import FixedSequences, round_sizes
-from themis_opt.search.space import Candidate, random_candidate, schedule_of, search_space, served_sequences
-from themis_opt.simulator import simulate
+from themis_opt.problem.bound import Sizing
+from themis_opt.problem.chunking import Chunking, make_chunking
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.timing.sequencing import simulate
 
 
 def fixed(instance: Instance, sizes: list[float], seed: int = 0) -> tuple[FixedSequences, Candidate]:

@@ -15,7 +15,7 @@ import pytest
 from conftest import CommandLine
 from test_study_file import study_of
 
-from themis_opt.errors import InputError
+from themis_opt.problem.errors import InputError
 from themis_opt.studies.csv_text import table_csv
 from themis_opt.studies.finding import Finding
 from themis_opt.studies.parquet import table_parquet

@@ -9,13 +9,13 @@ from random import Random
 import pytest
 from strategies import random_instance
 
-from themis_opt.collective import Collective
-from themis_opt.execution import execute
-from themis_opt.formats.network_file import load_network
-from themis_opt.formats.shipped import shipped_networks
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.schedulers import get_scheduler, scheduler_names
-from themis_opt.validation import check
+from themis_opt.files.network_file import load_network
+from themis_opt.files.shipped import shipped_networks
+from themis_opt.judging.execution import execute
+from themis_opt.judging.validator import check
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.schedulers.registry import get_scheduler, scheduler_names
 
 CHUNK_COUNTS = (1, 2, 3, 5, 8, 16, 64)
 

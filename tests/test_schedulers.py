@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import pytest
 
-from themis_opt.collective import Collective, Phase
-from themis_opt.errors import InputError
-from themis_opt.instance import Instance
-from themis_opt.network import Dimension, Network, Topology
-from themis_opt.schedulers import get_scheduler, scheduler_names, scheduler_summary
-from themis_opt.schedules import Schedule
-from themis_opt.units import PS_PER_S
+from themis_opt.problem.collective import Collective, Phase
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.network import Dimension, Network, Topology
+from themis_opt.problem.schedule import Schedule
+from themis_opt.problem.units import PS_PER_S
+from themis_opt.schedulers.registry import get_scheduler, scheduler_names, scheduler_summary
 
 
 def square(bandwidths: tuple[int, int] = (2, 1), latencies_ps: tuple[int, int] = (0, 0)) -> Network:

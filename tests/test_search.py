@@ -8,15 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from strategies import dimension, network
-
-from themis_opt.collective import Collective
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.network import Algorithm, Dimension, Network, Topology
-from themis_opt.schedulers import get_scheduler
-from themis_opt.schedules import Schedule
-from themis_opt.search import kernel
-from themis_opt.search.annealing import DEFERRING, NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_FREE, anneal
-from themis_opt.search.space import (
+from themis_models.search import search_kernel as kernel
+from themis_models.search.annealing import DEFERRING, NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_FREE, anneal
+from themis_models.search.space import (
     Candidate,
     SearchSpace,
     candidate_of,
@@ -26,8 +20,16 @@ from themis_opt.search.space import (
     search_space,
     served_sequences,
 )
-from themis_opt.simulator import DispatchPolicy, dispatch, simulate
-from themis_opt.validation import validate
+
+from themis_opt.judging.validator import validate
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.network import Algorithm, Dimension, Network, Topology
+from themis_opt.problem.schedule import Schedule
+from themis_opt.schedulers.registry import get_scheduler
+from themis_opt.timing.dispatch import dispatch
+from themis_opt.timing.policy import DispatchPolicy
+from themis_opt.timing.sequencing import simulate
 
 SEEDS = range(24)
 

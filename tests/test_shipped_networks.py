@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import pytest
 
-from themis_opt.collective import Collective
-from themis_opt.formats.instance_file import load_instance
-from themis_opt.formats.network_file import load_network
-from themis_opt.formats.shipped import shipped_instances, shipped_networks
-from themis_opt.instance import Occupancy
-from themis_opt.network import Algorithm, Dimension, Topology
+from themis_opt.files.instance_file import load_instance
+from themis_opt.files.network_file import load_network
+from themis_opt.files.shipped import shipped_instances, shipped_networks
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Occupancy
+from themis_opt.problem.network import Algorithm, Dimension, Topology
 
 Number = int | Fraction
 

@@ -11,11 +11,15 @@ from hypothesis import assume, given, settings
 from plain_judge import end_ps, hold, plain_path, plain_times
 from strategies import AG, RS, dimension, instances, network, random_chunks, random_schedule, randoms, schedules
 
-from themis_opt.collective import Collective, Phase
-from themis_opt.errors import DeadlockError, InputError
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.schedules import Chunk, Schedule, Slot
-from themis_opt.simulator import DispatchPolicy, Engine, Timeline, dispatch, simulate
+from themis_opt.problem.collective import Collective, Phase
+from themis_opt.problem.errors import DeadlockError, InputError
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.schedule import Chunk, Schedule, Slot
+from themis_opt.timing.dispatch import dispatch
+from themis_opt.timing.engine import Engine
+from themis_opt.timing.policy import DispatchPolicy
+from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.timeline import Timeline
 
 ENGINES = [Engine.COMPILED, Engine.REFERENCE]
 BACK_AND_FORTH = Chunk(8, (0, 1), (1, 0))

@@ -8,12 +8,12 @@ from itertools import product
 import numpy as np
 import pytest
 from strategies import dimension, network
+from themis_models.search.rounding import FixedSequences
+from themis_models.search.space import Candidate, SearchSpace, random_candidate, search_space, served_sequences
 from themis_models.sizing import best_sizes
 
-from themis_opt.collective import Collective
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.search.rounding import FixedSequences
-from themis_opt.search.space import Candidate, SearchSpace, random_candidate, search_space, served_sequences
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance, Occupancy
 
 Served = list[list[tuple[int, int]]]
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from strategies import AG, RS, dimension, network, random_instance, random_schedule, randoms
 
 from themis_opt import load_instance, schedule
-from themis_opt.collective import Collective
-from themis_opt.errors import DeadlockError
-from themis_opt.formats.stages_csv import HEADER, plain_cell, stages_csv_text
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.schedules import Chunk, Schedule, Slot
-from themis_opt.simulator import simulate
+from themis_opt.export.stages_csv import HEADER, plain_cell, stages_csv_text
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import DeadlockError
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.schedule import Chunk, Schedule, Slot
+from themis_opt.timing.sequencing import simulate
 
 Row = dict[str, str]
 

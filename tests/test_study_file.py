@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from themis_opt.errors import InputError
+from themis_opt.problem.errors import InputError
 from themis_opt.studies.planning import plan
-from themis_opt.studies.reading import load_study
 from themis_opt.studies.study import Study
+from themis_opt.studies.study_file import load_study
 
 HEAD = "format: themis-opt/study/1\n"
 BASE = "base: {network: 3d-sw-sw-sw-hetero, collective: all-reduce, size: 100 MB}\n"

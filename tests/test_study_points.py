@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from test_study_file import study_of
 
 import themis_opt
-from themis_opt import metrics
-from themis_opt.instance import Instance
-from themis_opt.network import Algorithm
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.network import Algorithm
+from themis_opt.studies import tasks
 from themis_opt.studies.choice import read_choice
 from themis_opt.studies.planning import batches_of, plan
 from themis_opt.studies.setting import make_instance
 from themis_opt.studies.tasks import make_task
+from themis_opt.timing import metrics
 
 GB = 10**9
 NETWORK = themis_opt.load_network("3d-fc-ring-sw")  # 175, 100 and 50 GB/s
@@ -151,7 +152,7 @@ def test_the_key_is_the_content_and_nothing_else() -> None:
 
 def test_another_version_computes_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     old = make_task(Instance(NETWORK), read_choice("baseline"), {}).key
-    monkeypatch.setattr(themis_opt, "__version__", "0.0.0")
+    monkeypatch.setattr(tasks, "VERSION", "0.0.0")
     assert make_task(Instance(NETWORK), read_choice("baseline"), {}).key != old
 
 

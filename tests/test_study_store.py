@@ -13,7 +13,7 @@ import pytest
 from test_study_file import study_of
 
 from themis_opt import load_network
-from themis_opt.errors import InputError
+from themis_opt.problem.errors import InputError
 from themis_opt.studies.finding import Finding
 from themis_opt.studies.planning import plan
 from themis_opt.studies.reading_table import read_table
@@ -92,7 +92,7 @@ def test_a_killed_sweep_leaves_a_whole_file_and_no_lock(study: Study, tmp_path: 
         "from pathlib import Path\n"
         "from themis_opt.studies.finding import Finding\n"
         "from themis_opt.studies.planning import plan\n"
-        "from themis_opt.studies.reading import load_study\n"
+        "from themis_opt.studies.study_file import load_study\n"
         "from themis_opt.studies.store import StudyStore\n"
         "study = load_study(sys.argv[1])\n"
         "store = StudyStore(sys.argv[2])\n"

@@ -15,8 +15,8 @@ from study_plugin import write_study_plugin
 from study_runs import children_of, finish, is_whole, kill, num_results, rows_of, sweep, wait_for_results
 
 import themis_opt
-from themis_opt.bound import BoundScope, Sizing
-from themis_opt.instance import Instance
+from themis_opt.problem.bound import BoundScope, Sizing
+from themis_opt.problem.instance import Instance
 from themis_opt.studies.reading_table import read_table
 
 SMALL = """\

@@ -18,26 +18,28 @@ from typing import Any
 import pytest
 
 import themis_opt
-from themis_opt.api import SolverWarning
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.chunking import make_chunking
 from themis_opt.cli.main import run
-from themis_opt.collective import Collective
-from themis_opt.errors import InvalidScheduleError, SolverError
-from themis_opt.instance import Instance
-from themis_opt.interruption import interruptibly
-from themis_opt.network import Dimension, Network, Topology
-from themis_opt.schedulers import get_scheduler
-from themis_opt.simulator import DispatchPolicy, dispatch, dispatching
+from themis_opt.judging.validator import validate
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.chunking import make_chunking
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import InvalidScheduleError, SolverError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.interruption import interruptibly
+from themis_opt.problem.network import Dimension, Network, Topology
+from themis_opt.schedulers.registry import get_scheduler
 from themis_opt.solving import bounds
+from themis_opt.solving.api import SolverWarning
 from themis_opt.solving.bounds import bandwidth_bound, equal_chunks_scope, full_bounds, quick_bounds, with_fluid
 from themis_opt.solving.incumbent import Incumbent
 from themis_opt.solving.process import SolverProcess, _is_superseded
 from themis_opt.solving.protocol import Progress, SolverParams
 from themis_opt.solving.run import SETTLING_S_PER_STAGE, run_solver
+from themis_opt.solving.solver_worker import _with_time_left
 from themis_opt.solving.starts import HINT_SCHEDULERS, starting_schedules
-from themis_opt.solving.worker import _with_time_left
-from themis_opt.validation import validate
+from themis_opt.timing import dispatch as dispatching
+from themis_opt.timing.dispatch import dispatch
+from themis_opt.timing.policy import DispatchPolicy
 
 
 def network(num_dims: int) -> Network:
@@ -318,7 +320,7 @@ class TestCacheOfCompiledCode:
     """numba's cache is pickled files that anything may have happened to."""
 
     MODULE = """
-from themis_opt.compiled import compiled
+from themis_opt.timing.compiled import compiled
 @compiled
 def double(number):
     return number + number

@@ -21,20 +21,20 @@ from strategies import dimension, network
 
 import themis_opt
 from themis_opt.cli.main import cli
-from themis_opt.cli.tune import command
-from themis_opt.collective import Collective
-from themis_opt.designing.fixed_choices import fitting_counts, shortest
-from themis_opt.designing.message_sizes import parse_sizes, size_range
-from themis_opt.designing.tuning import tune
-from themis_opt.errors import InputError
-from themis_opt.formats.schedule_file import load_schedule
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.interruption import INTERRUPTION
-from themis_opt.schedulers import scheduler_names
-from themis_opt.schedules import Chunk, Schedule
+from themis_opt.cli.verb_tune import command
+from themis_opt.files.schedule_file import load_schedule
+from themis_opt.judging.validator import validate
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.interruption import INTERRUPTION
+from themis_opt.problem.schedule import Chunk, Schedule
+from themis_opt.questions.fixed_choices import fitting_counts, shortest
+from themis_opt.questions.tune.message_sizes import parse_sizes, size_range
+from themis_opt.questions.tune.tune import tune
+from themis_opt.schedulers.registry import scheduler_names
 from themis_opt.solving.any_count import bound_for_any_count
 from themis_opt.solving.protocol import SolverParams
-from themis_opt.validation import validate
 
 DOCS = Path(__file__).parents[1] / "docs" / "designing.md"
 KB, MB, GB = 1000, 10**6, 10**9
@@ -264,7 +264,7 @@ def test_earlier_schedules_stay_when_there_are_no_new_ones(
         raise InputError("no such thing")
         yield
 
-    monkeypatch.setattr("themis_opt.designing.tuning.tune", fail)
+    monkeypatch.setattr("themis_opt.questions.tune.tune.tune", fail)
     with pytest.raises(InputError, match="no such thing"):
         invoke("tune", "2d-sw-sw", "--sizes", "1MB", "--schedules", "schedules", "--force")
     assert os.listdir(tmp_path / "schedules") == ["2000000.json"]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from themis_opt.errors import InputError
-from themis_opt.units import (
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.units import (
     MAX_LENGTH,
     bandwidth_column,
     exact_text,

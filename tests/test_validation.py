@@ -20,11 +20,12 @@ from spoilt import (
 )
 from strategies import AG, RS
 
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.errors import InvalidScheduleError
-from themis_opt.schedules import Chunk, Schedule, Slot, StageTime, Status
-from themis_opt.validation import Violation, check, validate
-from themis_opt.validation import ViolationKind as Kind
+from themis_opt.judging.validator import check, validate
+from themis_opt.judging.violation import Violation
+from themis_opt.judging.violation import ViolationKind as Kind
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.errors import InvalidScheduleError
+from themis_opt.problem.schedule import Chunk, Schedule, Slot, StageTime, Status
 
 
 def test_a_right_schedule_has_no_violation() -> None:

@@ -13,10 +13,10 @@ from hypothesis import given, reject, settings
 from plain_judge import end_ps, is_right, plain_certified, plain_critical_path, plain_times
 from strategies import AG, RS, random_instance, random_schedule, randoms
 
-from themis_opt.bound import Bound, BoundScope, Sizing
-from themis_opt.schedules import Chunk, Schedule, Slot, StageTime, Status
-from themis_opt.validation import ViolationKind as Kind
-from themis_opt.validation import validate
+from themis_opt.judging.validator import validate
+from themis_opt.judging.violation import ViolationKind as Kind
+from themis_opt.problem.bound import Bound, BoundScope, Sizing
+from themis_opt.problem.schedule import Chunk, Schedule, Slot, StageTime, Status
 
 Mutation = Callable[[Random, Schedule], Schedule]
 

@@ -32,13 +32,14 @@ from spoilt import (
 )
 from strategies import AG, RS, dimension, network, path, randoms, schedules
 
-from themis_opt.bound import Bound, BoundScope, Sizing
-from themis_opt.collective import Collective
-from themis_opt.instance import Instance, Known, Occupancy
-from themis_opt.network import Algorithm, Network, Topology
-from themis_opt.schedules import Chunk, Schedule, Slot, StageTime, Status
-from themis_opt.validation import Violation, validate
-from themis_opt.validation import ViolationKind as Kind
+from themis_opt.judging.validator import validate
+from themis_opt.judging.violation import Violation
+from themis_opt.judging.violation import ViolationKind as Kind
+from themis_opt.problem.bound import Bound, BoundScope, Sizing
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance, Known, Occupancy
+from themis_opt.problem.network import Algorithm, Network, Topology
+from themis_opt.problem.schedule import Chunk, Schedule, Slot, StageTime, Status
 
 
 class TestSequences:
@@ -381,8 +382,8 @@ def test_times_beyond_64_bits_are_exact() -> None:
 
 def test_the_judge_knows_no_simulator_and_no_scheduler() -> None:
     code = (
-        "import sys, themis_opt.validation\n"
-        "print([name for name in sys.modules if name.startswith(('themis_opt.simulator', 'themis_opt.schedulers'))])"
+        "import sys, themis_opt.judging\n"
+        "print([name for name in sys.modules if name.startswith(('themis_opt.timing', 'themis_opt.schedulers'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -12,15 +12,15 @@ from conftest import CommandLine
 from strategies import dimension, network
 
 import themis_opt
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.cli.main import cli
-from themis_opt.cli.when import command
-from themis_opt.designing.parting import Comparison, Span, Verdict, spans, when
-from themis_opt.designing.parting_words import findings
-from themis_opt.errors import InputError
-from themis_opt.instance import Instance
-from themis_opt.interruption import INTERRUPTION
-from themis_opt.schedules import Schedule
+from themis_opt.cli.verb_when import command
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.interruption import INTERRUPTION
+from themis_opt.problem.schedule import Schedule
+from themis_opt.questions.when.when import Comparison, Span, Verdict, spans, when
+from themis_opt.questions.when.when_words import findings
 from themis_opt.solving.protocol import SolverParams
 
 MB = 10**6

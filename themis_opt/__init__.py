@@ -11,92 +11,96 @@ Everything public is importable from here and loaded when first used::
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
-
-# Loaded before the command line can handle Ctrl-C: it imports nothing, not even `typing`, which has the same constant.
+# Not from `typing`, which is not loaded yet when the command line makes itself ready for Ctrl-C.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    # The one list of what is public: type checkers read it as it stands, `__getattr__` looks a name's module up in it.
     from typing import Any
 
-    from themis_opt.api import SolverWarning as SolverWarning
-    from themis_opt.api import lower_bound as lower_bound
-    from themis_opt.api import schedule as schedule
-    from themis_opt.api import solve as solve
-    from themis_opt.bound import Bound as Bound
-    from themis_opt.bound import BoundScope as BoundScope
-    from themis_opt.bound import Sizing as Sizing
-    from themis_opt.collective import Collective as Collective
-    from themis_opt.collective import Phase as Phase
-    from themis_opt.errors import DeadlockError as DeadlockError
-    from themis_opt.errors import InputError as InputError
-    from themis_opt.errors import InvalidScheduleError as InvalidScheduleError
-    from themis_opt.errors import NoScheduleError as NoScheduleError
-    from themis_opt.errors import SchedulerError as SchedulerError
-    from themis_opt.errors import SolverError as SolverError
-    from themis_opt.errors import ThemisError as ThemisError
-    from themis_opt.execution import execute as execute
-    from themis_opt.formats.instance_file import load_instance as load_instance
-    from themis_opt.formats.instance_file import save_instance as save_instance
-    from themis_opt.formats.network_file import load_network as load_network
-    from themis_opt.formats.network_file import save_network as save_network
-    from themis_opt.formats.schedule_file import load_schedule as load_schedule
-    from themis_opt.formats.schedule_file import save_schedule as save_schedule
-    from themis_opt.instance import Instance as Instance
-    from themis_opt.instance import Occupancy as Occupancy
-    from themis_opt.network import Algorithm as Algorithm
-    from themis_opt.network import Dimension as Dimension
-    from themis_opt.network import Network as Network
-    from themis_opt.network import Topology as Topology
+    from themis_opt.files.instance_file import load_instance as load_instance
+    from themis_opt.files.instance_file import save_instance as save_instance
+    from themis_opt.files.network_file import load_network as load_network
+    from themis_opt.files.network_file import save_network as save_network
+    from themis_opt.files.schedule_file import load_schedule as load_schedule
+    from themis_opt.files.schedule_file import save_schedule as save_schedule
+    from themis_opt.judging.execution import execute as execute
+    from themis_opt.judging.validator import check as check
+    from themis_opt.judging.validator import validate as validate
+    from themis_opt.problem.bound import Bound as Bound
+    from themis_opt.problem.bound import BoundScope as BoundScope
+    from themis_opt.problem.bound import Sizing as Sizing
+    from themis_opt.problem.collective import Collective as Collective
+    from themis_opt.problem.collective import Phase as Phase
+    from themis_opt.problem.errors import DeadlockError as DeadlockError
+    from themis_opt.problem.errors import InputError as InputError
+    from themis_opt.problem.errors import InvalidScheduleError as InvalidScheduleError
+    from themis_opt.problem.errors import NoScheduleError as NoScheduleError
+    from themis_opt.problem.errors import SchedulerError as SchedulerError
+    from themis_opt.problem.errors import SolverError as SolverError
+    from themis_opt.problem.errors import ThemisError as ThemisError
+    from themis_opt.problem.instance import Instance as Instance
+    from themis_opt.problem.instance import Occupancy as Occupancy
+    from themis_opt.problem.network import Algorithm as Algorithm
+    from themis_opt.problem.network import Dimension as Dimension
+    from themis_opt.problem.network import Network as Network
+    from themis_opt.problem.network import Topology as Topology
+    from themis_opt.problem.schedule import Chunk as Chunk
+    from themis_opt.problem.schedule import Schedule as Schedule
+    from themis_opt.problem.schedule import Slot as Slot
+    from themis_opt.problem.schedule import StageTime as StageTime
+    from themis_opt.problem.schedule import Status as Status
+    from themis_opt.problem.version import VERSION as __version__  # noqa: F401, N811
+    from themis_opt.questions.provision.provision import provision as provision
+    from themis_opt.questions.tune.tune import tune as tune
+    from themis_opt.questions.when.when import when as when
+    from themis_opt.schedulers.registry import get_scheduler as get_scheduler
     from themis_opt.schedulers.registry import scheduler_names as scheduler_names
-    from themis_opt.schedules import Chunk as Chunk
-    from themis_opt.schedules import Schedule as Schedule
-    from themis_opt.schedules import Slot as Slot
-    from themis_opt.schedules import StageTime as StageTime
-    from themis_opt.schedules import Status as Status
-    from themis_opt.simulator import DispatchPolicy as DispatchPolicy
-    from themis_opt.simulator import Timeline as Timeline
-    from themis_opt.simulator import dispatch as dispatch
-    from themis_opt.simulator import simulate as simulate
-    from themis_opt.validation import check as check
-    from themis_opt.validation import validate as validate
+    from themis_opt.solving.api import SolverWarning as SolverWarning
+    from themis_opt.solving.api import lower_bound as lower_bound
+    from themis_opt.solving.api import schedule as schedule
+    from themis_opt.solving.api import solve as solve
+    from themis_opt.solving.protocol import Progress as Progress
+    from themis_opt.solving.protocol import SolverParams as SolverParams
+    from themis_opt.solving.protocol import SolverResult as SolverResult
+    from themis_opt.timing.dispatch import dispatch as dispatch
+    from themis_opt.timing.policy import DispatchPolicy as DispatchPolicy
+    from themis_opt.timing.sequencing import simulate as simulate
+    from themis_opt.timing.timeline import Timeline as Timeline
 
-_HOMES = {
-    "api": ("SolverWarning", "lower_bound", "schedule", "solve"),
-    "bound": ("Bound", "BoundScope", "Sizing"),
-    "collective": ("Collective", "Phase"),
-    "errors": (
-        "DeadlockError",
-        "InputError",
-        "InvalidScheduleError",
-        "NoScheduleError",
-        "SchedulerError",
-        "SolverError",
-        "ThemisError",
-    ),
-    "execution": ("execute",),
-    "formats.instance_file": ("load_instance", "save_instance"),
-    "formats.network_file": ("load_network", "save_network"),
-    "formats.schedule_file": ("load_schedule", "save_schedule"),
-    "instance": ("Instance", "Occupancy"),
-    "network": ("Algorithm", "Dimension", "Network", "Topology"),
-    "schedules": ("Chunk", "Schedule", "Slot", "StageTime", "Status"),
-    "schedulers.registry": ("scheduler_names",),
-    "simulator": ("DispatchPolicy", "Timeline", "dispatch", "simulate"),
-    "validation": ("check", "validate"),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = ["__version__", *sorted(_HOME_OF)]
+def _homes() -> dict[str, tuple[str, str]]:
+    """Return the module of every public name and its name there, read from the list above."""
+    import ast
+    from importlib.resources import files
+
+    tree = ast.parse(files(__name__).joinpath("__init__.py").read_text(encoding="utf-8"))
+    listed = next(node for node in tree.body if isinstance(node, ast.If)).body
+    return {
+        name.asname or name.name: (node.module, name.name)
+        for node in listed
+        if isinstance(node, ast.ImportFrom) and node.module not in (None, "typing")
+        for name in node.names
+    }
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    home = _HOME_OF.get(name)
-    if home is None:
+    """Load a public name, or the list of them, when it is first asked for."""
+    if name.startswith("_") and name not in ("__all__", "__version__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{home}"), name)
+    homes = _homes()
+    value: Any
+    if name == "__all__":
+        value = sorted(homes)
+    elif name in homes:
+        from importlib import import_module
+
+        module, its_name = homes[name]
+        value = getattr(import_module(module), its_name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME_OF})
+    return sorted({*globals(), *_homes()})

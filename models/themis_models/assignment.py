@@ -32,12 +32,12 @@ import highspy  # noqa: F401 - here, so that a solver process loads it before it
 import pulp
 
 from themis_models.assignment_terms import AssignmentTerms
+from themis_models.evaluation_limits import num_nodes
 from themis_models.highs import HighsOptions, solve_with_highs
-from themis_models.limits import num_nodes
 from themis_models.order_flow import OrderFlow
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.instance import Instance
-from themis_opt.lattice import Arc
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.instance import Instance
+from themis_opt.proof.order_lattice import Arc
 from themis_opt.solving.protocol import SolverParams
 
 MARGIN = 1e-6

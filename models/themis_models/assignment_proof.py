@@ -20,11 +20,11 @@ from collections.abc import Mapping
 from ortools.sat.python import cp_model
 
 from themis_models.assignment_terms import AssignmentTerms
-from themis_models.limits import deterministic_s
+from themis_models.evaluation_limits import deterministic_s
 from themis_models.order_flow import mirrored
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.instance import Instance
-from themis_opt.lattice import Arc, Vertex
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.instance import Instance
+from themis_opt.proof.order_lattice import Arc, Vertex
 from themis_opt.solving.protocol import SolverParams
 
 MOST_LOAD = 2**50

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from themis_opt.cost import CostModel, StageCost
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.lattice import Arc, OrderLattice, Vertex
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.proof.order_lattice import Arc, OrderLattice, Vertex
+from themis_opt.timing.cost import CostModel, StageCost
 
 
 class AssignmentTerms:

@@ -37,11 +37,11 @@ from math import floor, isfinite
 import numpy as np
 
 from themis_models.few_chunks_kernel import OUT_OF_NODES, Terms, explore
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.cost import CostModel
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.lattice import Arc
-from themis_opt.search.kernel import FloatArray, IntArray
+from themis_models.search.search_kernel import FloatArray, IntArray
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.proof.order_lattice import Arc
+from themis_opt.timing.cost import CostModel
 
 MAX_STAGES = 24
 """Stages of all chunks: the four chunks of an All-Reduce in three dimensions take millions of nodes, seconds."""

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from themis_opt.compiled import compiled
-from themis_opt.search.kernel import FloatArray, IntArray
+from themis_models.search.search_kernel import FloatArray, IntArray
+from themis_opt.timing.compiled import compiled
 
 MAX_PIVOTS = 80
 """Steps of the program at a node; one that takes more is taken for open, which proves less but nothing false."""

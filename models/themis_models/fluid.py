@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING
 
 from themis_models.highs import HighsOptions, HighsStatus, solve_with_highs
 from themis_models.order_flow import OrderFlow
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.certificate import certified_bound_ps
-from themis_opt.cost import CostModel
-from themis_opt.errors import SolverError
-from themis_opt.instance import Instance, Occupancy
-from themis_opt.lattice import Arc, OrderLattice
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.errors import SolverError
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.proof.certificate import certified_bound_ps
+from themis_opt.proof.order_lattice import Arc, OrderLattice
 from themis_opt.solving.protocol import SolverParams
+from themis_opt.timing.cost import CostModel
 
 if TYPE_CHECKING:
     import pulp

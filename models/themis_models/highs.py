@@ -13,7 +13,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from themis_models.quiet import quiet_stdout
-from themis_opt.errors import SolverError
+from themis_opt.problem.errors import SolverError
 
 if TYPE_CHECKING:
     import pulp

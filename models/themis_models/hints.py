@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from themis_opt.bound import Sizing
-from themis_opt.collective import Phase
-from themis_opt.instance import Instance
-from themis_opt.schedules import Chunk, Schedule
-from themis_opt.simulator import DispatchPolicy, dispatch, simulate
+from themis_opt.problem.bound import Sizing
+from themis_opt.problem.collective import Phase
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Chunk, Schedule
 from themis_opt.solving.protocol import SolverParams
+from themis_opt.timing.dispatch import dispatch
+from themis_opt.timing.policy import DispatchPolicy
+from themis_opt.timing.sequencing import simulate
 
 
 def best_hint(instance: Instance, params: SolverParams) -> Schedule:

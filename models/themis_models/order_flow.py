@@ -19,9 +19,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from themis_opt.collective import Phase
-from themis_opt.instance import Instance
-from themis_opt.lattice import Arc, OrderLattice, Vertex
+from themis_opt.problem.collective import Phase
+from themis_opt.problem.instance import Instance
+from themis_opt.proof.order_lattice import Arc, OrderLattice, Vertex
 
 if TYPE_CHECKING:
     import pulp

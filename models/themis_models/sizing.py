@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from themis_models.quiet import quiet_stdout
-from themis_opt.search import kernel
-from themis_opt.search.kernel import FloatArray
-from themis_opt.search.space import Candidate, SearchSpace
+from themis_models.search import search_kernel as kernel
+from themis_models.search.search_kernel import FloatArray
+from themis_models.search.space import Candidate, SearchSpace
 
 if TYPE_CHECKING:
     import highspy

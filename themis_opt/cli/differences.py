@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from themis_opt.instance import Instance
-from themis_opt.units import format_bandwidth, format_time
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.units import format_bandwidth, format_time
 
 
 def first_difference(schedule_of: Instance, others: Sequence[Instance]) -> str:

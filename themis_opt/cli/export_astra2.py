@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from themis_opt.cli.export import ExportOptions
-from themis_opt.errors import InputError
+from themis_opt.cli.verb_export import ExportOptions
+from themis_opt.problem.errors import InputError
 
 if TYPE_CHECKING:
-    from themis_opt.formats.chakra import AstraFolder
+    from themis_opt.export.chakra.write.folder import AstraFolder
 
 OPTIONS = frozenset({"ranks", "max_bytes", "force"})
 TAKES_SEVERAL = False
@@ -30,8 +30,8 @@ def export(schedules: tuple[str, ...], output: str, options: ExportOptions) -> N
     """Write the folder, and say beforehand what it comes to."""
     from themis_opt.cli.exporting import read_valid_schedule
     from themis_opt.cli.main import printable
-    from themis_opt.formats.atomic_folder import check_folder, write_folder
-    from themis_opt.formats.chakra import AstraFolder
+    from themis_opt.export.chakra.write.folder import AstraFolder
+    from themis_opt.files.atomic_folder import check_folder, write_folder
 
     (path,) = schedules
     force = bool(options.force)
@@ -88,7 +88,7 @@ def parse_ranks(text: str, num_ranks: int) -> list[int]:
 
 
 def _max_bytes(text: str | None) -> int:
-    from themis_opt.units import parse_size
+    from themis_opt.problem.units import parse_size
 
     if text is None:
         return DEFAULT_MAX_BYTES
@@ -100,7 +100,7 @@ def _max_bytes(text: str | None) -> int:
 
 def _check_size(folder: AstraFolder, max_bytes: int) -> None:
     """Raise when the traces are larger than allowed, before anything takes long."""
-    from themis_opt.units import format_size
+    from themis_opt.problem.units import format_size
 
     size, about = folder.least_size, "at least "
     if size.num_bytes <= max_bytes or size.num_nodes <= _MAX_COUNTED_NODES:

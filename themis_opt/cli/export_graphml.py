@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from themis_opt.cli.export import ExportOptions
+from themis_opt.cli.verb_export import ExportOptions
 
 OPTIONS: frozenset[str] = frozenset()
 TAKES_SEVERAL = False
@@ -12,10 +12,10 @@ def export(schedules: tuple[str, ...], output: str, options: ExportOptions) -> N
     """Write the graph: node-link JSON where the output's name ends in ``.json``, else GraphML."""
     from themis_opt.cli.exporting import require_valid
     from themis_opt.cli.options import read_argument
-    from themis_opt.errors import InputError
-    from themis_opt.formats.atomic import write_text
-    from themis_opt.formats.graphml import graphml_text, node_link_text
-    from themis_opt.schedules import Schedule
+    from themis_opt.export.graphml import graphml_text, node_link_text
+    from themis_opt.files.atomic import write_text
+    from themis_opt.problem.errors import InputError
+    from themis_opt.problem.schedule import Schedule
 
     (path,) = schedules
     thing = read_argument(path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from themis_opt.cli.export import ExportOptions
+    from themis_opt.cli.verb_export import ExportOptions
 
 OPTIONS = {"in_place"}
 TAKES_SEVERAL = False
@@ -25,12 +25,12 @@ def export(schedules: tuple[str, ...], output: str, options: ExportOptions) -> N
     """
     from themis_opt.cli.exporting import read_valid_schedule
     from themis_opt.cli.main import printable
-    from themis_opt.errors import InputError
-    from themis_opt.formats.atomic import write_text
-    from themis_opt.formats.msccl.lowering import lower
-    from themis_opt.formats.msccl.usage import command_lines, usage_rule
-    from themis_opt.formats.msccl.writing import xml_text
-    from themis_opt.interpreting.msccl import interpret_text
+    from themis_opt.export.msccl.judge.xml_judge import interpret_text
+    from themis_opt.export.msccl.write.lowering import lower
+    from themis_opt.export.msccl.write.usage import command_lines, usage_rule
+    from themis_opt.export.msccl.write.writing import xml_text
+    from themis_opt.files.atomic import write_text
+    from themis_opt.problem.errors import InputError
 
     (path,) = schedules
     schedule = read_valid_schedule(path)

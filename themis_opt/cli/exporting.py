@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from themis_opt.cli.options import read_argument
 from themis_opt.cli.violations import violation_line
-from themis_opt.errors import InputError, InvalidScheduleError
-from themis_opt.schedules import Schedule
+from themis_opt.problem.errors import InputError, InvalidScheduleError
+from themis_opt.problem.schedule import Schedule
 
 _MAX_SHOWN = 4
 
@@ -38,7 +38,7 @@ def require_valid(path: str, schedule: Schedule) -> None:
     InvalidScheduleError
         When the schedule breaks a rule, never ends or claims something false.
     """
-    from themis_opt.validation import validate
+    from themis_opt.judging.validator import validate
 
     violations = validate(schedule.instance, schedule)
     if violations:

@@ -11,9 +11,8 @@ from types import FrameType
 
 import click
 
-import themis_opt
 from themis_opt.cli.exits import BAD_INPUT, BROKEN_PIPE, FALSE_CLAIM, GOOD, NO_SCHEDULE, Exit, Terminated, exit_code
-from themis_opt.errors import (
+from themis_opt.problem.errors import (
     DeadlockError,
     InputError,
     InvalidScheduleError,
@@ -22,7 +21,8 @@ from themis_opt.errors import (
     SolverError,
     ThemisError,
 )
-from themis_opt.interruption import INTERRUPTION
+from themis_opt.problem.interruption import INTERRUPTION
+from themis_opt.problem.version import VERSION
 
 VERBS = {
     "compare": "Put schedulers, the optimum and the bound side by side.",
@@ -45,8 +45,6 @@ VERBS = {
     "list": "List what there is: networks, instances, schedulers, solvers.",
     "schema": "Print the JSON Schema of a file format.",
 }
-MODULES = {"import": "importing"}
-"""Of the verbs that cannot be the name of a module."""
 MAX_MESSAGE_LINES = 6
 MAX_LINE_LENGTH = 600
 
@@ -62,7 +60,7 @@ class LazyGroup(click.Group):
         """Return a verb's command, importing its module."""
         if cmd_name not in VERBS:
             return None
-        command: click.Command = import_module(f"themis_opt.cli.{MODULES.get(cmd_name, cmd_name)}").command
+        command: click.Command = import_module(f"themis_opt.cli.verb_{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -72,7 +70,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(themis_opt.__version__, prog_name="themis-opt")
+@click.version_option(VERSION, prog_name="themis-opt")
 def cli() -> None:
     """Optimal collective schedules for multi-dimensional training networks, with proven bounds.
 

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from themis_opt.bound import Sizing
-from themis_opt.choices import choose
-from themis_opt.chunking import ChunkingChoice
-from themis_opt.collective import Collective
-from themis_opt.errors import InputError
-from themis_opt.instance import MAX_CHUNKS, Instance, Occupancy
-from themis_opt.schedules import Schedule
-from themis_opt.units import parse_size, parse_time
+from themis_opt.problem.bound import Sizing
+from themis_opt.problem.choices import choose
+from themis_opt.problem.chunking import ChunkingChoice
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import MAX_CHUNKS, Instance, Occupancy
+from themis_opt.problem.schedule import Schedule
+from themis_opt.problem.units import parse_size, parse_time
 
 if TYPE_CHECKING:
-    from themis_opt.formats.importing import OnImport
+    from themis_opt.files.importing import OnImport
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -215,12 +215,12 @@ def read_argument(name: str) -> Instance | Schedule:
     InputError
         When there is none.
     """
-    from themis_opt.cli.remarks import announce
-    from themis_opt.formats.importing import read_own_or_foreign
-    from themis_opt.formats.instance_file import find_instance, instance_from_data
-    from themis_opt.formats.kinds import kind_of
-    from themis_opt.formats.remarks import Imported
-    from themis_opt.formats.schedule_file import schedule_from_data
+    from themis_opt.cli.import_remarks import announce
+    from themis_opt.files.importing import read_own_or_foreign
+    from themis_opt.files.instance_file import find_instance, instance_from_data
+    from themis_opt.files.kinds import kind_of
+    from themis_opt.files.remarks import Imported
+    from themis_opt.files.schedule_file import schedule_from_data
 
     path = find_instance(name)
     data = read_own_or_foreign(path, small=False)
@@ -245,8 +245,8 @@ def read_chosen_instance(name: str, overrides: Overrides, on_import: OnImport | 
     InputError
         When there is none, or options with several values make more than one.
     """
-    from themis_opt.cli.remarks import announce
-    from themis_opt.formats.instance_file import load_instance
+    from themis_opt.cli.import_remarks import announce
+    from themis_opt.files.instance_file import load_instance
 
     return overrides.apply_to_one(load_instance(name, on_import or announce), name)
 
@@ -320,7 +320,7 @@ def _size(text: str) -> int:
 def _solver(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Return the name of a solver there is, or ``none``; each verb says what that means to it."""
     if value != "none":
-        from themis_opt.solving.registry import SOLVERS
+        from themis_opt.solving.solvers import SOLVERS
 
         _told(param, SOLVERS.require, value)
     return value

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from themis_opt.bound import Sizing
-from themis_opt.choices import did_you_mean
-from themis_opt.chunking import ChunkingChoice
 from themis_opt.cli.exits import Exit, exit_code
 from themis_opt.cli.options import DEFAULT_MAX_CHUNKS, read_argument
 from themis_opt.cli.plot_sources import kind_of_source, require_of_schedules
-from themis_opt.errors import InputError, InvalidScheduleError
-from themis_opt.instance import Instance
-from themis_opt.schedules import Schedule
+from themis_opt.problem.bound import Sizing
+from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.chunking import ChunkingChoice
+from themis_opt.problem.errors import InputError, InvalidScheduleError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule
 
 if TYPE_CHECKING:
     from themis_opt.cli.options import Overrides
-    from themis_opt.comparison import Run
-    from themis_opt.pictures.subject import Subject
+    from themis_opt.questions.comparison import Run
+    from themis_opt.show.pictures.subject import Subject
 
 _SHARED = frozenset(
     {
@@ -57,8 +57,8 @@ def plot(kind: str, sources: tuple[str, ...], output: str | None, options: dict[
 
 
 def _draw(kind: str, subjects: Sequence[Subject], output: str | None, options: dict[str, Any]) -> None:
-    from themis_opt.pictures import loads, save_picture, timeline, utilization
-    from themis_opt.pictures.canvas import figure_of, house_style, new_axes
+    from themis_opt.show.pictures import loads, save_picture, timeline, utilization
+    from themis_opt.show.pictures.canvas import figure_of, house_style, new_axes
 
     assert output is not None
     window_ps = _window(options["window"])
@@ -77,7 +77,7 @@ def _window(text: str | None) -> float | None:
     """Return the window in picoseconds."""
     if text is None:
         return None
-    from themis_opt.units import parse_time
+    from themis_opt.problem.units import parse_time
 
     try:
         window_ps = float(parse_time(text))
@@ -95,8 +95,8 @@ def _print(subjects: Sequence[Subject], title: str | None) -> None:
 
     from themis_opt.cli.tables import console
     from themis_opt.cli.wrapping import PLAIN_WIDTH
-    from themis_opt.pictures import text_timeline
-    from themis_opt.pictures.text_timeline import MIN_WIDTH
+    from themis_opt.show.pictures import text_timeline
+    from themis_opt.show.pictures.text_timeline import MIN_WIDTH
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PLAIN_WIDTH
     picture = text_timeline(subjects, width=max(width, MIN_WIDTH), title=title or "")
@@ -116,7 +116,7 @@ def _runs(sources: tuple[str, ...], options: dict[str, Any]) -> list[Run]:
         kind = kind_of_source(source)
         require_of_schedules(source, kind)
         if kind == "comparison":
-            from themis_opt.comparison_file import load_comparison
+            from themis_opt.questions.comparison_file import load_comparison
 
             runs += load_comparison(source)
             continue
@@ -150,7 +150,7 @@ def _require_true(path: str, schedule: Schedule) -> None:
     InvalidScheduleError
         Naming the file in front of every violation.
     """
-    from themis_opt.validation import validate
+    from themis_opt.judging.validator import validate
 
     violations = validate(schedule.instance, schedule)
     if violations:
@@ -159,10 +159,10 @@ def _require_true(path: str, schedule: Schedule) -> None:
 
 def _compared(instances: list[Instance], own: dict[str, Schedule], options: dict[str, Any]) -> list[Run]:
     """Return schedulers, schedule files and the solver on the instances, as `compare` puts them side by side."""
-    from themis_opt.api import default_workers
     from themis_opt.cli.differences import first_difference
     from themis_opt.cli.progress import Relay, progress_line
-    from themis_opt.comparison import compare, same_problem
+    from themis_opt.questions.comparison import compare, same_problem
+    from themis_opt.solving.processors import default_workers
     from themis_opt.solving.protocol import SolverParams
 
     problems = list(instances)
@@ -200,9 +200,9 @@ def _compared(instances: list[Instance], own: dict[str, Schedule], options: dict
 
 def _schedulers(text: str | None) -> list[str]:
     """Return the names of the schedulers to draw."""
-    from themis_opt.comparison import THEMIS_BEST
+    from themis_opt.questions.comparison import THEMIS_BEST
     from themis_opt.schedulers.registry import SCHEDULERS
-    from themis_opt.solving.registry import SOLVERS
+    from themis_opt.solving.solvers import SOLVERS
 
     known = [*SCHEDULERS.names(), THEMIS_BEST]
     if text == "all":
@@ -233,9 +233,9 @@ def _choices(solver: str | None) -> dict[str, ChunkingChoice]:
 
 def _subjects(runs: Sequence[Run]) -> list[Subject]:
     """Return what is drawn: every row once, told apart by what its instance has of its own where there are several."""
-    from themis_opt.pictures import Subject
-    from themis_opt.pictures.labels import plain_label
-    from themis_opt.units import format_size
+    from themis_opt.problem.units import format_size
+    from themis_opt.show.pictures import Subject
+    from themis_opt.show.pictures.labels import plain_label
 
     traits = [
         (

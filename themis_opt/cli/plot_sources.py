@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from themis_opt.errors import InputError
+from themis_opt.problem.errors import InputError
 
 _HEAD = 4096
 _SQLITE = b"SQLite format 3\x00"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from themis_opt.cli.plot_sources import kind_of_source, require_of_studies
-from themis_opt.errors import InputError
+from themis_opt.problem.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,8 +20,8 @@ OPTIONS = {"sweep": _SHARED | {"by"}, "gap-map": _SHARED | {"metric", "scheduler
 
 def plot(kind: str, sources: tuple[str, ...], output: str | None, options: dict[str, Any]) -> None:
     """Draw the study in the one source."""
-    from themis_opt.pictures import save_picture
-    from themis_opt.pictures.canvas import house_style
+    from themis_opt.show.pictures import save_picture
+    from themis_opt.show.pictures.canvas import house_style
     from themis_opt.studies.reading_table import read_table
 
     if len(sources) > 1:
@@ -38,11 +38,11 @@ def plot(kind: str, sources: tuple[str, ...], output: str | None, options: dict[
 
 
 def _figure(kind: str, table: StudyTable, options: dict[str, Any]) -> Figure:
-    from themis_opt.pictures import gap_map, sweep
-    from themis_opt.pictures.canvas import figure_of, new_axes
-    from themis_opt.pictures.gap_map import common_range
-    from themis_opt.pictures.panels import panels
-    from themis_opt.pictures.sweep import common_values
+    from themis_opt.show.pictures import gap_map, sweep
+    from themis_opt.show.pictures.canvas import figure_of, new_axes
+    from themis_opt.show.pictures.gap_map import common_range
+    from themis_opt.show.pictures.panels import panels
+    from themis_opt.show.pictures.sweep_plot import common_values
 
     def draw(*, only: dict[str, Value] | None, ax: Axes | None, title: str, is_corner: bool = True) -> Axes:
         columns = {"x": options["x"], "y": options["y"], "only": only, "ax": ax, "title": title}

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from themis_opt.cli.options import progress_is_visible
+from themis_opt.problem.units import format_time
+from themis_opt.show.words import format_gap
 from themis_opt.solving.protocol import Progress
-from themis_opt.units import format_time
-from themis_opt.wording import format_gap
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -9,13 +9,13 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from themis_opt import metrics
-from themis_opt.bound import BoundScope, Sizing
-from themis_opt.chunking import ChunkingChoice
 from themis_opt.cli.wrapping import print_sentence
-from themis_opt.comparison import Row, Run
-from themis_opt.units import format_time, size_column, time_column
-from themis_opt.wording import count_chunks, describe_bound, format_gap, format_speedup, title
+from themis_opt.problem.bound import BoundScope, Sizing
+from themis_opt.problem.chunking import ChunkingChoice
+from themis_opt.problem.units import format_time, size_column, time_column
+from themis_opt.questions.comparison import Row, Run
+from themis_opt.show.words import count_chunks, describe_bound, format_gap, format_speedup, title
+from themis_opt.timing import metrics
 
 _NAME_WIDTH = 17
 """Of the first column of a comparison: what 80 columns leave beside its figures, one space apart."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from themis_opt.collective import Collective
-from themis_opt.instance import Instance
-from themis_opt.schedules import Chunk, Order, Schedule
-from themis_opt.simulator import DispatchPolicy, dispatch
-from themis_opt.simulator.engine import Engine
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Chunk, Order, Schedule
+from themis_opt.timing.dispatch import dispatch
+from themis_opt.timing.engine import Engine
+from themis_opt.timing.policy import DispatchPolicy
 
 
 def mirrored_chunk(instance: Instance, size_bytes: int, order: Order) -> Chunk:

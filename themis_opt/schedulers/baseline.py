@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from themis_opt.instance import Instance
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Chunk, Schedule
 from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
-from themis_opt.schedules import Chunk, Schedule
-from themis_opt.simulator import DispatchPolicy
+from themis_opt.timing.policy import DispatchPolicy
 
 
 def baseline(instance: Instance, *, seed: int = 0) -> Schedule:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-from themis_opt.collective import Phase
-from themis_opt.instance import Instance
+from themis_opt.problem.collective import Phase
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Chunk, Schedule
 from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
-from themis_opt.schedules import Chunk, Schedule
-from themis_opt.simulator import DispatchPolicy
+from themis_opt.timing.policy import DispatchPolicy
 
 
 def round_robin(instance: Instance, *, seed: int = 0) -> Schedule:

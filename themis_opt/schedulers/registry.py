@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from themis_opt.plugins import Registry
-from themis_opt.schedulers.protocol import Scheduler
+from themis_opt.problem.plugins import Registry
+from themis_opt.schedulers.scheduler import Scheduler
 
 _BUILT_IN: Mapping[str, str] = {
     "baseline": "themis_opt.schedulers.baseline:baseline",

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import lcm
 
-from themis_opt.collective import Collective
-from themis_opt.cost import CostModel
-from themis_opt.instance import Instance
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Chunk, Order, Schedule
+from themis_opt.problem.units import PS_PER_S
 from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
-from themis_opt.schedules import Chunk, Order, Schedule
-from themis_opt.simulator import DispatchPolicy
-from themis_opt.units import PS_PER_S
+from themis_opt.timing.cost import CostModel
+from themis_opt.timing.policy import DispatchPolicy
 
 THRESHOLD_DIVISOR = 16
 """Sec. 5.3: loads closer than a Reduce-Scatter of one sixteenth of a chunk are left as they are."""

@@ -7,12 +7,12 @@ threshold is in whole bytes. Its queues differ too (`DispatchPolicy.ASTRA_SCF`).
 
 from __future__ import annotations
 
-from themis_opt.collective import Collective
-from themis_opt.instance import Instance
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Order, Schedule
 from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
 from themis_opt.schedulers.themis import THRESHOLD_DIVISOR, Loads
-from themis_opt.schedules import Order, Schedule
-from themis_opt.simulator import DispatchPolicy
+from themis_opt.timing.policy import DispatchPolicy
 
 
 def themis_astra_fifo(instance: Instance, *, seed: int = 0) -> Schedule:

@@ -6,11 +6,11 @@ level the least and the most loaded dimension, goes in greedy order. The number 
 
 from __future__ import annotations
 
-from themis_opt.instance import Instance
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule
 from themis_opt.schedulers.assembly import dispatched, mirrored_chunk
 from themis_opt.schedulers.themis_astra import LoadArrangement
-from themis_opt.schedules import Schedule
-from themis_opt.simulator import DispatchPolicy
+from themis_opt.timing.policy import DispatchPolicy
 
 
 def themis_flex_fifo(instance: Instance, *, seed: int = 0) -> Schedule:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.instance import Instance
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.instance import Instance
 from themis_opt.solving.bounds import best_bound, quick_bounds
 
 _ONE_BY_ONE = 16

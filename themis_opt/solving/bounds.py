@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from themis_opt.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.certificate import certified_bound_ps
-from themis_opt.chunking import Chunking
-from themis_opt.cost import CostModel
-from themis_opt.critical_path import critical_path_bound
-from themis_opt.instance import Instance
-from themis_opt.interruption import interruptibly
-from themis_opt.schedules import Schedule
+from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.chunking import Chunking
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.interruption import interruptibly
+from themis_opt.problem.schedule import Schedule
+from themis_opt.proof.certificate import certified_bound_ps
+from themis_opt.proof.critical_path import critical_path_bound
 from themis_opt.solving.protocol import DEFAULT_TIME_LIMIT_S, SolverParams
-from themis_opt.solving.registry import BOUNDS
+from themis_opt.solving.solvers import BOUNDS
+from themis_opt.timing.cost import CostModel
 
 MAX_QUICK_ARCS = 2304
 """Arcs of an order lattice (nine dimensions') up to which the fluid program takes a fraction of a second."""

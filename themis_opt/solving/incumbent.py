@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import themis_opt
-from themis_opt.bound import Bound, BoundScope, Sizing
-from themis_opt.chunking import Chunking
-from themis_opt.cost import CostModel
-from themis_opt.errors import InvalidScheduleError, SolverError, ThemisError
-from themis_opt.instance import Instance
-from themis_opt.schedules import Schedule, Status
-from themis_opt.simulator import simulate
+from themis_opt.judging.claims import bound_violations, status_violations
+from themis_opt.judging.form import form_violations
+from themis_opt.judging.validator import check
+from themis_opt.problem.bound import Bound, BoundScope, Sizing
+from themis_opt.problem.chunking import Chunking
+from themis_opt.problem.errors import InvalidScheduleError, SolverError, ThemisError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule, Status
+from themis_opt.problem.version import VERSION
 from themis_opt.solving.bounds import best_bound, quick_bounds
 from themis_opt.solving.protocol import Progress
-from themis_opt.validation import check
-from themis_opt.validation.claims import bound_violations, status_violations
-from themis_opt.validation.form import form_violations
+from themis_opt.timing.cost import CostModel
+from themis_opt.timing.sequencing import simulate
 
 
 class Incumbent:
@@ -134,7 +134,7 @@ class Incumbent:
             status=Status.OPTIMAL if self.is_proven else Status.FEASIBLE,
             scheduler=solver,
             seed=seed,
-            version=themis_opt.__version__,
+            version=VERSION,
         )
         violations = [
             *form_violations(schedule),

@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from themis_opt.bound import Bound, BoundScope, Sizing
-from themis_opt.chunking import Chunking
-from themis_opt.formats.documents import InstanceDocument
-from themis_opt.formats.instance_file import instance_document, instance_from_document
-from themis_opt.formats.schedule_file import schedule_document, schedule_from_data
-from themis_opt.instance import Instance
-from themis_opt.schedules import Schedule, Status
+from themis_opt.files.documents import InstanceDocument
+from themis_opt.files.instance_file import instance_document, instance_from_document
+from themis_opt.files.schedule_file import schedule_document, schedule_from_data
+from themis_opt.problem.bound import Bound, BoundScope, Sizing
+from themis_opt.problem.chunking import Chunking
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.solving.ending import Ending
 from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
 

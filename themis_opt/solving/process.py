@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
-from themis_opt.bound import Bound, BoundScope
-from themis_opt.errors import InputError, SolverError
-from themis_opt.instance import Instance
+from themis_opt.problem.bound import Bound, BoundScope
+from themis_opt.problem.errors import InputError, SolverError
+from themis_opt.problem.instance import Instance
 from themis_opt.solving import messages
 from themis_opt.solving.bounds import remembered_bounds
 from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
@@ -129,7 +129,7 @@ class SolverProcess:
         # A session of its own, so that Ctrl-C reaches the parent alone, which then decides.
         process = subprocess.Popen(
             # -P: a yaml.py or queue.py in the user's folder is not ours to run.
-            [sys.executable, "-P", "-m", "themis_opt.solving.worker", self._solver],
+            [sys.executable, "-P", "-m", "themis_opt.solving.solver_worker", self._solver],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -6,16 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from themis_opt.bound import Bound, BoundScope
-from themis_opt.chunking import Chunking
-from themis_opt.errors import InputError
-from themis_opt.instance import Instance
-from themis_opt.schedules import Schedule, Status
+from themis_opt.problem.bound import Bound, BoundScope
+from themis_opt.problem.chunking import Chunking
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.solving.ending import Ending
 
+DEFAULT_SOLVER = "auto"
 DEFAULT_TIME_LIMIT_S = 10.0
 DEFAULT_GAP = 1e-4
 """The gap at which `solve` and `compare` stop unless told otherwise."""
+MAX_SEED = 2**31
+"""Seeds are below it: what the solvers take."""
 MAX_EVALUATIONS = 10**15
 """The largest evaluation limit: years of work."""
 

@@ -6,13 +6,12 @@ import time
 from dataclasses import dataclass, replace
 from math import ceil
 
-from themis_opt.bound import Bound
-from themis_opt.chunking import Chunking, make_chunking
-from themis_opt.errors import SolverError
-from themis_opt.instance import Instance
-from themis_opt.interruption import INTERRUPTION
-from themis_opt.schedules import Schedule, Status
-from themis_opt.simulator import simulate
+from themis_opt.problem.bound import Bound
+from themis_opt.problem.chunking import Chunking, make_chunking
+from themis_opt.problem.errors import SolverError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.interruption import INTERRUPTION
+from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.solving.bounds import (
     FLUID_S_PER_ARC,
     bound_over_counts,
@@ -25,6 +24,7 @@ from themis_opt.solving.incumbent import Incumbent
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import Progress, SolverParams
 from themis_opt.solving.starts import starting_schedules
+from themis_opt.timing.sequencing import simulate
 
 ASSIGNMENT_SHARE = 0.2
 """The part of the time limit that the assignment bound may take from the solver, and at most two seconds."""

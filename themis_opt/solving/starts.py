@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from themis_opt.bound import Sizing
-from themis_opt.chunking import Chunking
-from themis_opt.instance import Instance
-from themis_opt.schedulers import get_scheduler
-from themis_opt.schedules import Chunk, Schedule
+from themis_opt.problem.bound import Sizing
+from themis_opt.problem.chunking import Chunking
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Chunk, Schedule
+from themis_opt.schedulers.registry import get_scheduler
 
 HINT_SCHEDULERS = ("themis-scf", "themis-fifo", "themis-astra-scf", "themis-astra-fifo", "round-robin", "baseline")
 """Heuristics that make the instance's number of equal chunks."""

@@ -9,21 +9,21 @@ if TYPE_CHECKING:
     from themis_opt.studies.dask_engine import DaskEngine as DaskEngine
     from themis_opt.studies.local_engine import LocalEngine as LocalEngine
     from themis_opt.studies.planning import plan as plan
-    from themis_opt.studies.reading import load_study as load_study
     from themis_opt.studies.reading_table import read_table as read_table
-    from themis_opt.studies.running import SweepProgress as SweepProgress
-    from themis_opt.studies.running import run_study as run_study
     from themis_opt.studies.study import Study as Study
+    from themis_opt.studies.study_file import load_study as load_study
+    from themis_opt.studies.study_run import SweepProgress as SweepProgress
+    from themis_opt.studies.study_run import run_study as run_study
     from themis_opt.studies.table import StudyTable as StudyTable
 
 _HOME_OF = {
     "DaskEngine": "dask_engine",
     "LocalEngine": "local_engine",
     "plan": "planning",
-    "load_study": "reading",
+    "load_study": "study_file",
     "read_table": "reading_table",
-    "SweepProgress": "running",
-    "run_study": "running",
+    "SweepProgress": "study_run",
+    "run_study": "study_run",
     "Study": "study",
     "StudyTable": "table",
 }

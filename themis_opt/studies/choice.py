@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from themis_opt.choices import did_you_mean
-from themis_opt.comparison import THEMIS_BEST
-from themis_opt.errors import InputError
-from themis_opt.formats.strict import show
+from themis_opt.files.strict import show
+from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.errors import InputError
+from themis_opt.questions.comparison import THEMIS_BEST
 from themis_opt.schedulers.registry import SCHEDULERS
-from themis_opt.solving.registry import SOLVERS
+from themis_opt.solving.solvers import SOLVERS
 from themis_opt.studies.fields import SOLVER_FIELDS, field_named
 
 BOUND = "bound"

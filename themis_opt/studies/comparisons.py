@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from themis_opt.errors import InputError
-from themis_opt.formats.strict import show
+from themis_opt.files.strict import show
+from themis_opt.problem.errors import InputError
 
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from themis_opt import metrics
-from themis_opt.choices import did_you_mean
-from themis_opt.errors import InputError
-from themis_opt.formats.strict import show
-from themis_opt.instance import Instance
+from themis_opt.files.strict import show
+from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.units import parse_bandwidth, parse_size, parse_time
 from themis_opt.studies.comparisons import OPERATORS, split_comparison
 from themis_opt.studies.fields import field_named
-from themis_opt.units import parse_bandwidth, parse_size, parse_time
+from themis_opt.timing import metrics
 
 _EXAMPLE = "'total_bandwidth = 600 GB/s' or 'num_npus <= 1024'"
 _UNITS = {

@@ -12,10 +12,10 @@ from concurrent.futures import CancelledError
 from types import TracebackType
 from typing import Any
 
-from themis_opt.errors import InputError, SolverError
-from themis_opt.studies.engine import MAX_ATTEMPTS, Batch
+from themis_opt.problem.errors import InputError, SolverError
 from themis_opt.studies.evaluating import Evaluator
 from themis_opt.studies.finding import Finding, failure
+from themis_opt.studies.study_engine import MAX_ATTEMPTS, Batch
 
 CONNECT_S = 15.0
 """How long the cluster's scheduler may take to answer."""
@@ -179,15 +179,15 @@ class DaskEngine:
         InputError
             Naming a worker that lacks it.
         """
-        import themis_opt
+        from themis_opt.problem.version import VERSION
 
         self._wait_for_a_worker()
         found = self._client.run(installed_version, on_error="return")
         for worker, version in found.items():
-            if version != themis_opt.__version__:
+            if version != VERSION:
                 told = version if isinstance(version, str) else f"none ({version!r})"
                 raise InputError(
-                    f"--scheduler: worker {worker} has themis-opt {told}, and this is {themis_opt.__version__}; "
+                    f"--scheduler: worker {worker} has themis-opt {told}, and this is {VERSION}; "
                     "install the same version there"
                 )
 
@@ -212,9 +212,9 @@ def require_dask() -> None:
 
 def installed_version() -> str:
     """Return the version of themis-opt; runs on a worker."""
-    import themis_opt
+    from themis_opt.problem.version import VERSION
 
-    return themis_opt.__version__
+    return VERSION
 
 
 _EVALUATORS: dict[tuple[str, ...], Evaluator] = {}

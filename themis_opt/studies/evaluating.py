@@ -9,24 +9,24 @@ from dataclasses import replace
 from functools import lru_cache
 from math import isfinite
 
-from themis_opt import metrics
-from themis_opt.api import schedule as make_schedule
-from themis_opt.bound import Bound
-from themis_opt.chunking import make_chunking
-from themis_opt.comparison import THEMIS_BEST, Row, baseline_makespan_ps, themis_best
-from themis_opt.errors import ThemisError
-from themis_opt.instance import Instance
-from themis_opt.schedules import Schedule
+from themis_opt.problem.bound import Bound
+from themis_opt.problem.chunking import make_chunking
+from themis_opt.problem.errors import ThemisError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule
+from themis_opt.questions.comparison import THEMIS_BEST, Row, baseline_makespan_ps, themis_best
 from themis_opt.solving.any_count import bound_for_any_count
+from themis_opt.solving.api import schedule as make_schedule
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds, scope_of
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.run import Outcome, run_solver
 from themis_opt.studies.choice import Method
 from themis_opt.studies.finding import NOT_REPEATABLE, Finding, failure
-from themis_opt.studies.metrics import METRICS
+from themis_opt.studies.study_metrics import METRICS
 from themis_opt.studies.table import Value
 from themis_opt.studies.tasks import Task
+from themis_opt.timing import metrics
 
 ANY_CHUNKS = 512
 """So many chunks, of any size, `bound_any_ps` speaks of at least: more than anybody would launch to gain something."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from themis_opt.bound import Sizing
-from themis_opt.choices import choose, did_you_mean
-from themis_opt.collective import Collective
-from themis_opt.errors import InputError
-from themis_opt.formats.strict import show
-from themis_opt.instance import Occupancy
-from themis_opt.network import Algorithm, Network, Topology
+from themis_opt.files.strict import show
+from themis_opt.problem.bound import Sizing
+from themis_opt.problem.choices import choose, did_you_mean
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Occupancy
+from themis_opt.problem.network import Algorithm, Network, Topology
+from themis_opt.problem.units import exact_text, parse_bandwidth, parse_size, parse_time
 from themis_opt.studies.table import Value
-from themis_opt.units import exact_text, parse_bandwidth, parse_size, parse_time
 
 _PER_DIMENSION = re.compile(r"dimensions\[(0|[1-9][0-9]?)\]\.([a-z_]+)")
 _MAX_DIGITS = 18

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from themis_opt.studies.metrics import METRICS
+from themis_opt.studies.study_metrics import METRICS
 from themis_opt.studies.table import Value
 
 FAILED = "failed"

@@ -15,9 +15,9 @@ from collections.abc import Collection, Iterator
 from types import TracebackType
 from typing import Any
 
-from themis_opt.errors import SolverError
-from themis_opt.studies.engine import MAX_ATTEMPTS, Batch
+from themis_opt.problem.errors import SolverError
 from themis_opt.studies.finding import Finding, failure
+from themis_opt.studies.study_engine import MAX_ATTEMPTS, Batch
 from themis_opt.studies.tasks import Task
 
 START_LIMIT_S = 180.0
@@ -181,7 +181,7 @@ class _Worker:
         # A session of its own, so that Ctrl-C reaches the parent alone, which then decides.
         self._process = subprocess.Popen(
             # -P: a yaml.py or queue.py in the user's folder is not ours to run.
-            [sys.executable, "-P", "-m", "themis_opt.studies.worker", str(memory_bytes), *wanted],
+            [sys.executable, "-P", "-m", "themis_opt.studies.study_worker", str(memory_bytes), *wanted],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

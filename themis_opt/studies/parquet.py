@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from themis_opt.errors import InputError
+from themis_opt.problem.errors import InputError
 from themis_opt.studies.table import Column, StudyTable
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from themis_opt.errors import InputError
-from themis_opt.instance import Instance
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance
 from themis_opt.studies.fields import shown_value
 from themis_opt.studies.setting import NotToBeMet, make_instance
 from themis_opt.studies.study import Study

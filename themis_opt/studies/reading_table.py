@@ -8,18 +8,18 @@ import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from themis_opt.choices import did_you_mean
-from themis_opt.errors import InputError
-from themis_opt.formats.documents import NetworkDocument
-from themis_opt.formats.network_file import network_from_document
-from themis_opt.formats.strict import decode, show
+from themis_opt.files.documents import NetworkDocument
+from themis_opt.files.network_file import network_from_document
+from themis_opt.files.strict import decode, show
+from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.units import parse_bandwidth, parse_size, parse_time
 from themis_opt.studies.comparisons import OPERATORS, split_comparison
 from themis_opt.studies.fields import field_named
 from themis_opt.studies.finding import FAILED, NOT_REPEATABLE
-from themis_opt.studies.metrics import metric_named
 from themis_opt.studies.store import PlannedRow, read_rows, undamaged
+from themis_opt.studies.study_metrics import metric_named
 from themis_opt.studies.table import Column, Role, StudyRow, StudyTable
-from themis_opt.units import parse_bandwidth, parse_size, parse_time
 
 MISSING = "missing"
 """The status of a point that has not been computed."""

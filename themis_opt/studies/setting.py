@@ -7,9 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from themis_opt.errors import InputError
-from themis_opt.instance import Instance
-from themis_opt.network import Dimension, Network
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.network import Dimension, Network
 from themis_opt.studies.fields import field_named
 
 _INSTANCE_FIELDS = {

@@ -19,10 +19,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import themis_opt
-from themis_opt.errors import InputError
-from themis_opt.formats.atomic import check_writable
-from themis_opt.formats.network_file import network_document
+from themis_opt.files.atomic import check_writable
+from themis_opt.files.network_file import network_document
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.version import VERSION
 from themis_opt.studies.finding import Finding
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class StudyStore:
             "text": study.text,
             "axes": json.dumps([axis.field.name for axis in study.axes]),
             "metrics": json.dumps([metric.name for metric in study.metrics]),
-            "version": themis_opt.__version__,
+            "version": VERSION,
             "networks": json.dumps([network_document(network) for network in study.networks]),
         }
         with _told(self._name), self._connection:
@@ -172,7 +172,7 @@ class StudyStore:
                 json.dumps(finding.figures),
                 finding.seconds,
                 finding.reason,
-                themis_opt.__version__,
+                VERSION,
             )
             for finding in findings
         ]

@@ -8,10 +8,10 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from themis_opt.network import Network
+from themis_opt.problem.network import Network
 from themis_opt.studies.constraints import Constraint
 from themis_opt.studies.fields import Field
-from themis_opt.studies.metrics import Metric
+from themis_opt.studies.study_metrics import Metric
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from themis_opt.network import Network
+from themis_opt.problem.network import Network
 
 Value = int | float | str | None
 

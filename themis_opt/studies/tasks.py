@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-import themis_opt
-from themis_opt.bound import Sizing
-from themis_opt.comparison import THEMIS_BEST
-from themis_opt.formats.instance_file import instance_document
-from themis_opt.instance import Instance
+from themis_opt.files.instance_file import instance_document
+from themis_opt.problem.bound import Sizing
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.units import PS_PER_S
+from themis_opt.problem.version import VERSION
+from themis_opt.questions.comparison import THEMIS_BEST
 from themis_opt.solving.protocol import DEFAULT_GAP, DEFAULT_TIME_LIMIT_S
 from themis_opt.studies.choice import Method, SchedulerChoice
-from themis_opt.units import PS_PER_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Task:
         """A digest of everything that the result depends on, and nothing else."""
         limits = self.limits
         content = {
-            "version": themis_opt.__version__,
+            "version": VERSION,
             "instance": content_of(self.instance),
             "method": str(self.method),
             "runs": self.runs,

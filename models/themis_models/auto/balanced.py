@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from themis_opt.search.balancing import balance
-from themis_opt.search.justification import justify
-from themis_opt.search.space import Candidate, SearchSpace, random_candidate
+from themis_models.search.balancing import balance
+from themis_models.search.justification import justify
+from themis_models.search.space import Candidate, SearchSpace, random_candidate
 
 TRIES = 6
 """Candidates of which the best is taken."""

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from themis_models.auto.evaluations import Evaluations
-from themis_opt.cost import CostModel
-from themis_opt.instance import Instance
-from themis_opt.schedules import Schedule
-from themis_opt.simulator import simulate
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule
 from themis_opt.solving.protocol import Progress
+from themis_opt.timing.cost import CostModel
+from themis_opt.timing.sequencing import simulate
 
 
 @dataclass

@@ -8,13 +8,13 @@ import numpy as np
 
 from themis_models.auto.balanced import balanced_candidate
 from themis_models.few_chunks import compile_exploration
-from themis_opt.collective import Collective
-from themis_opt.instance import Instance
-from themis_opt.network import Dimension, Network, Topology
-from themis_opt.search.annealing import NEIGHBOURHOODS_EQUAL, anneal
-from themis_opt.search.rounding import FixedSequences
-from themis_opt.search.space import schedule_of, search_space, served_sequences
-from themis_opt.simulator import simulate
+from themis_models.search.annealing import NEIGHBOURHOODS_EQUAL, anneal
+from themis_models.search.rounding import FixedSequences
+from themis_models.search.space import schedule_of, search_space, served_sequences
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.network import Dimension, Network, Topology
+from themis_opt.timing.sequencing import simulate
 
 
 def compile_search() -> None:

@@ -18,11 +18,11 @@ from themis_models.auto.best import Best
 from themis_models.auto.equal import EqualSearch
 from themis_models.auto.few import SEARCH_SHARE, is_worth_proving, prove_best_number
 from themis_models.auto.free import FreeSearch
-from themis_opt.bound import Bound, Sizing
-from themis_opt.chunking import Chunking
-from themis_opt.instance import Instance
-from themis_opt.schedules import Schedule
-from themis_opt.search.space import search_space
+from themis_models.search.space import search_space
+from themis_opt.problem.bound import Bound, Sizing
+from themis_opt.problem.chunking import Chunking
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule
 from themis_opt.solving.bounds import best_bound, num_lattice_arcs, quick_bounds
 from themis_opt.solving.protocol import SolverParams
 

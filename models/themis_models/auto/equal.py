@@ -10,15 +10,10 @@ import numpy as np
 from themis_models.auto.balanced import MOVES, TRIES, balanced_candidate
 from themis_models.auto.best import Best
 from themis_models.auto.numbered import NumberedStarts
-from themis_opt.schedules import Schedule
-from themis_opt.search.annealing import (
-    NEIGHBOURHOODS_EQUAL,
-    NEIGHBOURHOODS_FEW,
-    NEIGHBOURHOODS_KEEPING,
-    anneal,
-)
-from themis_opt.search.kernel import FloatArray
-from themis_opt.search.space import Candidate, SearchSpace, candidate_of, random_candidate, schedule_of
+from themis_models.search.annealing import NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_FEW, NEIGHBOURHOODS_KEEPING, anneal
+from themis_models.search.search_kernel import FloatArray
+from themis_models.search.space import Candidate, SearchSpace, candidate_of, random_candidate, schedule_of
+from themis_opt.problem.schedule import Schedule
 
 SEGMENT_STAGES = 1_000_000
 """Stages timed between two looks at the clock: a fraction of a second."""

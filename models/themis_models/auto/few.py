@@ -9,11 +9,11 @@ import numpy as np
 from themis_models.auto.best import Best
 from themis_models.auto.free import FreeSearch
 from themis_models.few_chunks import Sequences, is_provable, prove_few_chunks
-from themis_opt.bound import Bound, BoundKind, Sizing
-from themis_opt.chunking import Chunking
-from themis_opt.instance import Instance
-from themis_opt.search.rounding import FixedSequences, round_sizes
-from themis_opt.search.space import Candidate, schedule_of, search_space
+from themis_models.search.rounding import FixedSequences, round_sizes
+from themis_models.search.space import Candidate, schedule_of, search_space
+from themis_opt.problem.bound import Bound, BoundKind, Sizing
+from themis_opt.problem.chunking import Chunking
+from themis_opt.problem.instance import Instance
 from themis_opt.solving.bounds import best_bound, quick_bounds
 from themis_opt.solving.protocol import SolverParams
 

@@ -8,12 +8,10 @@ import numpy as np
 
 from themis_models.auto.best import Best
 from themis_models.auto.numbered import NumberedStarts
-from themis_models.sizing import best_sizes
-from themis_opt.chunking import Chunking
-from themis_opt.search.annealing import NEIGHBOURHOODS_FREE, anneal
-from themis_opt.search.kernel import FloatArray
-from themis_opt.search.rounding import FixedSequences, round_sizes
-from themis_opt.search.space import (
+from themis_models.search.annealing import NEIGHBOURHOODS_FREE, anneal
+from themis_models.search.rounding import FixedSequences, round_sizes
+from themis_models.search.search_kernel import FloatArray
+from themis_models.search.space import (
     Candidate,
     SearchSpace,
     candidate_of,
@@ -21,6 +19,8 @@ from themis_opt.search.space import (
     schedule_of,
     served_sequences,
 )
+from themis_models.sizing import best_sizes
+from themis_opt.problem.chunking import Chunking
 
 STAGES_PER_ANNEALING = 5_000_000
 """Stages timed between two runs of the sizing program."""

@@ -1,0 +1,115 @@
+"""Orders under which the most loaded dimension carries little: annealing on the loads alone, no schedule being timed.
+
+A move costs as little as the stages of one chunk. What comes out has loads as low as the assignment bound knows them,
+or nearly so; how chunks then take turns is left to `justification` and `annealing`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from themis_models.search.search_kernel import FloatArray, IntArray, cost_chunk
+from themis_opt.timing.compiled import compiled
+
+
+@compiled
+def _makespan_at_least(load: FloatArray, starts: IntArray, ends: IntArray, idle: float) -> float:
+    """Return the largest load, `idle` added where no chunk starts and where none ends."""
+    largest = 0.0
+    for d in range(load.shape[0]):
+        needed = load[d]
+        if starts[d] == 0:
+            needed += idle
+        if ends[d] == 0:
+            needed += idle
+        largest = max(largest, needed)
+    return largest
+
+
+@compiled
+def _swap(path: IntArray, chunk: int, a: int, b: int, starts: IntArray, ends: IntArray) -> None:
+    """Swap two stages of a chunk, and keep count of the chunks that start and end on each dimension."""
+    last = path.shape[1] - 1
+    starts[path[chunk, 0]] -= 1
+    ends[path[chunk, last]] -= 1
+    path[chunk, a], path[chunk, b] = path[chunk, b], path[chunk, a]
+    starts[path[chunk, 0]] += 1
+    ends[path[chunk, last]] += 1
+
+
+@compiled
+def balance(
+    path: IntArray,
+    chunk_bytes: FloatArray,
+    priority: FloatArray,
+    group_sizes: FloatArray,
+    rates: FloatArray,
+    latencies: FloatArray,
+    phases: IntArray,
+    num_npus: float,
+    pipelined: bool,
+    overhead: float,
+    idle: float,
+    num_moves: int,
+    hot: float,
+    cold: float,
+    seed: int,
+) -> float:
+    """Anneal a candidate's orders in place, temperature falling from `hot` to `cold` [ps]; return the largest load.
+
+    A move swaps two dimensions in one order of one chunk. A dimension on which no chunk starts must idle at first, one
+    on which none ends at last; `idle` [ps] is what either adds to its load, and to what is returned.
+    """
+    np.random.seed(seed)
+    num_chunks, num_stages = path.shape
+    num_dims = group_sizes.shape[0]
+    num_phases = phases.shape[0]
+    key = np.empty((num_chunks, num_stages))
+    hold = np.empty((num_chunks, num_stages))
+    duration = np.empty((num_chunks, num_stages))
+    load = np.zeros(num_dims)
+    old_load = np.zeros(num_dims)
+    starts = np.zeros(num_dims, np.int64)
+    ends = np.zeros(num_dims, np.int64)
+    for chunk in range(num_chunks):
+        cost_chunk(
+            chunk, path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined, overhead,
+            key, hold, duration, load,
+        )  # fmt: skip
+        starts[path[chunk, 0]] += 1
+        ends[path[chunk, num_stages - 1]] += 1
+    now = _makespan_at_least(load, starts, ends, idle)
+    best = now
+    best_path = path.copy()
+    for move in range(num_moves):
+        temperature = hot * (cold / hot) ** (move / num_moves)
+        cutoff = now - temperature * np.log(1.0 - np.random.random())
+        chunk = np.random.randint(num_chunks)
+        first = np.random.randint(num_phases) * num_dims
+        a = first + np.random.randint(num_dims)
+        b = first + np.random.randint(num_dims)
+        if a == b:
+            continue
+        old_load[:] = load
+        for stage in range(num_stages):
+            load[path[chunk, stage]] -= hold[chunk, stage]
+        _swap(path, chunk, a, b, starts, ends)
+        cost_chunk(
+            chunk, path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined, overhead,
+            key, hold, duration, load,
+        )  # fmt: skip
+        new = _makespan_at_least(load, starts, ends, idle)
+        if new <= cutoff:
+            now = new
+            if now < best:
+                best = now
+                best_path[:] = path
+            continue
+        _swap(path, chunk, a, b, starts, ends)
+        cost_chunk(
+            chunk, path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined, overhead,
+            key, hold, duration, load,
+        )  # fmt: skip
+        load[:] = old_load
+    path[:] = best_path
+    return float(best)

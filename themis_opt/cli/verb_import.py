@@ -1,0 +1,258 @@
+"""``themis-opt import``: networks and workloads from the files of others, with a word on every quantity."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from themis_opt.problem.errors import InputError
+
+if TYPE_CHECKING:
+    from themis_opt.files.astra_workload import Layer, Workload
+    from themis_opt.files.nccl_fit import Fit
+    from themis_opt.files.remarks import Imported
+
+_COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all")
+_PASSES = ("forward", "input gradient", "weight gradient")
+
+
+def _name(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not (value.strip() and value.isprintable()):
+        raise InputError(f"--name: {value!r} is not allowed; a network needs a name of printable characters")
+    return value
+
+
+output_option = click.option("-o", "--output", required=True, metavar="FILE|-", help="The network file to write.")
+name_option = click.option("--name", callback=_name, help="What the network is called.  [default: as the file]")
+
+
+@click.group("import")
+def command() -> None:
+    """Take a network from somebody else's file, and say what became of every quantity.
+
+    Every other verb takes an ASTRA-sim network file as it is, too. Remarks are on stdout, or on stderr with -o -.
+    """
+
+
+@command.command("astra-network", short_help="The network of ASTRA-sim 1 or 2.")
+@click.argument("file", metavar="FILE")
+@click.option("--system", metavar="FILE", help="A system file: algorithms, and the number of chunks.")
+@click.option(
+    "--gigabyte",
+    type=click.Choice(["decimal", "binary"]),
+    default="decimal",
+    show_default=True,
+    help="A GB of ASTRA-sim 1: 10^9 bytes, or 2^30 as its simulator took it. In version 2 it is 2^30.",
+)
+@name_option
+@output_option
+@click.pass_context
+def astra_network(
+    context: click.Context, file: str, system: str | None, gigabyte: str, name: str | None, output: str
+) -> None:
+    """Take the network of ASTRA-sim, version 1 (JSON) or 2 (YAML), told apart by what FILE holds."""
+    from themis_opt.files.astra1_network import Gigabyte
+    from themis_opt.files.astra2_network import FORMAT_NAME
+    from themis_opt.files.atomic import check_outputs
+    from themis_opt.files.importing import import_network
+
+    check_outputs((output,), (file,) if system is None else (file, system))
+    imported = import_network(file, system=system, gigabyte=Gigabyte(gigabyte), name=name)
+    is_given = context.get_parameter_source("gigabyte") is not click.core.ParameterSource.DEFAULT
+    if is_given and gigabyte == Gigabyte.DECIMAL and imported.format_name == FORMAT_NAME:
+        raise InputError(f"--gigabyte: {file} is {FORMAT_NAME}, and a GB of version 2 always is 2^30 bytes")
+    _write(imported, output)
+
+
+@command.command("nccl-tests", short_help="A network fitted to measured times.")
+@click.argument("files", metavar="LOG...", nargs=-1, required=True)
+@click.option("--collective", type=click.Choice(_COLLECTIVES), help="Which one, if the log does not say it.")
+@click.option("--size", type=click.IntRange(2, 10**9), metavar="P", help="NPUs, if the log does not list the ranks.")
+@click.option(
+    "--topology", type=click.Choice(["ring", "fully-connected", "switch"]), default="switch", show_default=True
+)
+@click.option(
+    "--algorithm",
+    type=click.Choice(["ring", "direct", "halving-doubling", "bruck"]),
+    help="Over whose steps the latency is spread.  [default: the topology's]",
+)
+@click.option("--in-place", is_flag=True, help="Fit the in-place columns, not the out-of-place ones.")
+@name_option
+@output_option
+def nccl_tests(
+    files: tuple[str, ...],
+    collective: str | None,
+    size: int | None,
+    topology: str,
+    algorithm: str | None,
+    in_place: bool,
+    name: str | None,
+    output: str,
+) -> None:
+    """Fit latency and bandwidth of one group of NPUs to the times in LOG..., all taken together.
+
+    The line through them has the least sum of squared relative residuals: small sizes count as much as large ones.
+    """
+    from themis_opt.files.atomic import check_outputs
+    from themis_opt.files.foreign import ForeignKind
+    from themis_opt.files.importing import expect_kind_of, printable_name, printable_text
+    from themis_opt.files.nccl_fit import FitOptions, fit_network
+    from themis_opt.files.nccl_tests import read_nccl_log
+    from themis_opt.files.plain import read_log
+    from themis_opt.problem.collective import Collective
+    from themis_opt.problem.network import Algorithm, Topology
+
+    check_outputs((output,), files)
+    logs = []
+    for file in files:
+        text = read_log(file)
+        expect_kind_of(file, text, ForeignKind.NCCL_TESTS)
+        try:
+            logs.append(read_nccl_log(text, size))
+        except InputError as error:
+            raise error.at(file) from None
+    options = FitOptions(
+        None if collective is None else Collective(collective),
+        size,
+        Topology(topology),
+        None if algorithm is None else Algorithm(algorithm),
+        in_place,
+    )
+    source = f"nccl-tests, fitted to {', '.join(printable_text(os.path.basename(file)) for file in files)}"
+    try:
+        fit = fit_network(logs, options, printable_name(files[0]) if name is None else name, source)
+    except InputError as error:
+        raise error.at(", ".join(files)) from None
+    _print_fit(fit, output == "-")
+    _write(fit.imported, output)
+
+
+@command.command("astra-workload", short_help="The layers of a workload of ASTRA-sim 1.")
+@click.argument("file", metavar="FILE")
+@click.option("--npus", type=click.IntRange(2, 10**9), metavar="N", help="NPUs that gather: converts ALLGATHER sizes.")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the layers as JSON.")
+def astra_workload(file: str, npus: int | None, json_path: str | None) -> None:
+    """Show the layers of a workload of ASTRA-sim 1: what each pass computes and communicates.
+
+    An ALLGATHER's bytes are the shard each NPU starts with; --npus makes them the array gathered, as everywhere here.
+    """
+    from themis_opt.cli.import_remarks import remark_lines
+    from themis_opt.cli.tables import console
+    from themis_opt.cli.wrapping import print_sentence
+    from themis_opt.files.astra_workload import read_astra_workload
+    from themis_opt.files.atomic import check_outputs, write_text
+    from themis_opt.files.foreign import ForeignKind
+    from themis_opt.files.importing import expect_kind_of
+    from themis_opt.files.plain import read_text
+
+    check_outputs((json_path,), (file,))
+    text = read_text(file, small=True)
+    expect_kind_of(file, text, ForeignKind.ASTRA_WORKLOAD)
+    try:
+        workload = read_astra_workload(text)
+    except InputError as error:
+        raise error.at(file) from None
+    if json_path is not None:
+        write_text(json_path, json.dumps(_workload_document(workload, npus), indent=1, ensure_ascii=False) + "\n")
+    if json_path == "-":
+        return
+    out = console()
+    plural = "" if len(workload.layers) == 1 else "s"
+    print_sentence(out, f"{workload.parallelism}: {len(workload.layers)} layer{plural}", style="bold")
+    out.print(_workload_table(workload, npus))
+    for line in remark_lines(workload.remarks):
+        print_sentence(out, line)
+
+
+def _write(imported: Imported, output: str) -> None:
+    """Write a network file and print what was read and every remark, beside the file."""
+    from themis_opt.cli.import_remarks import headline, remark_lines
+    from themis_opt.cli.tables import console
+    from themis_opt.cli.wrapping import print_sentence
+    from themis_opt.files.network_file import save_network
+
+    save_network(imported.network, output)
+    for line in (headline(imported), *remark_lines(imported.remarks)):
+        if output == "-":
+            click.echo(line, err=True)
+        else:
+            print_sentence(console(), line)
+
+
+def _print_fit(fit: Fit, to_stderr: bool) -> None:
+    from themis_opt.cli.tables import console, make_table
+    from themis_opt.problem.units import format_size, format_time
+
+    table = make_table([("size", "right"), ("measured", "right"), ("fitted", "right"), ("residual", "right")])
+    for residual in fit.residuals:
+        measured, fitted = format_time(residual.measured_us * 10**6), format_time(residual.fitted_us * 10**6)
+        table.add_row(format_size(residual.size_bytes), measured, fitted, f"{residual.relative:+.1%}")
+    out = console()
+    out.stderr = to_stderr
+    plural = "" if fit.num_rows == 1 else "s"
+    dimension = fit.imported.network.dimensions[0]
+    out.print(f"{fit.collective} among {dimension.size}: {fit.num_rows} measurement{plural}", soft_wrap=True)
+    out.print(table)
+    worst = fit.worst
+    measured, fitted = format_time(worst.measured_us * 10**6), format_time(worst.fitted_us * 10**6)
+    place = format_size(worst.size_bytes)
+    out.print(
+        f"worst: {worst.relative:+.1%} at {place} (measured {measured}, fitted {fitted})",
+        soft_wrap=True,
+    )
+
+
+def _workload_table(workload: Workload, npus: int | None) -> Any:
+    from themis_opt.cli.tables import make_table, shorten
+    from themis_opt.problem.collective import Collective
+    from themis_opt.problem.units import format_size
+
+    table = make_table(
+        [("layer", "left"), ("pass", "left"), ("computes [ns]", "right"), ("collective", "left"), ("size", "right")]
+    )
+    for layer in workload.layers:
+        name = shorten(layer.name, 24)
+        for title, part in zip(_PASSES, layer.passes, strict=True):
+            row = [name, title, str(part.compute_ns)]
+            if part.communication is not None:
+                told = part.communication
+                is_shard = told.collective is Collective.ALL_GATHER and npus is None
+                size = told.stated_bytes if npus is None else told.size_bytes(npus)
+                row += [str(told.collective), f"{format_size(size)}{' a shard' if is_shard else ''}"]
+            table.add_row(*row)
+            name = ""
+        table.add_row("", "update", str(layer.update_ns))
+    return table
+
+
+def _workload_document(workload: Workload, npus: int | None) -> dict[str, Any]:
+    return {
+        "format": "themis-opt/astra-workload/1",
+        "parallelism": workload.parallelism,
+        "parameters": list(workload.parameters),
+        "num_npus": npus,
+        "layers": [_layer_document(layer, npus) for layer in workload.layers],
+        "remarks": [{"kind": str(r.kind), "key": r.key, "text": r.text} for r in workload.remarks],
+    }
+
+
+def _layer_document(layer: Layer, npus: int | None) -> dict[str, Any]:
+    from themis_opt.problem.collective import Collective
+
+    document: dict[str, Any] = {"name": layer.name}
+    for title, part in zip(_PASSES, layer.passes, strict=True):
+        told = part.communication
+        communication = None
+        if told is not None:
+            is_unknown = told.collective is Collective.ALL_GATHER and npus is None
+            communication = {
+                "collective": str(told.collective),
+                "stated_bytes": told.stated_bytes,
+                "size_bytes": None if is_unknown else told.size_bytes(npus or 1),
+            }
+        document[title.replace(" ", "_")] = {"compute_ns": part.compute_ns, "communication": communication}
+    document["update_ns"] = layer.update_ns
+    return document

@@ -1,0 +1,95 @@
+"""``themis-opt list``: what networks, instances, schedulers and solvers there are."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.plugins import Registry
+
+
+@click.command("list")
+@click.argument("what", type=click.Choice(["networks", "instances", "schedulers", "solvers"]))
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the list as JSON.")
+def command(what: str, json_path: str | None) -> None:
+    """List what there is, with one line on each."""
+    from themis_opt.cli.tables import console, make_table
+    from themis_opt.files.atomic import check_outputs, write_text
+
+    check_outputs((json_path,))
+    entries = {"networks": _networks, "instances": _instances, "schedulers": _schedulers, "solvers": _solvers}[what]()
+    if json_path is not None:
+        document = {"format": "themis-opt/list/1", "what": what, "entries": entries}
+        write_text(json_path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    if json_path == "-":
+        return
+    table = make_table([("name", "left"), ("what it is", "left")])
+    table.columns[1].no_wrap = False
+    for entry in entries:
+        table.add_row(entry["name"], entry["summary"])
+    console(None).print(table)
+
+
+def _networks() -> list[dict[str, Any]]:
+    from themis_opt.files.network_file import load_network
+    from themis_opt.files.shipped import shipped_networks
+
+    entries = []
+    for name in shipped_networks():
+        network = load_network(name)
+        shape = " x ".join(f"{d.topology} {d.size}" for d in network.dimensions)
+        entries.append(
+            {
+                "name": name,
+                "summary": f"{network.num_npus} NPUs: {shape}",
+                "num_npus": network.num_npus,
+                "dimensions": [{"topology": str(d.topology), "size": d.size} for d in network.dimensions],
+            }
+        )
+    return entries
+
+
+def _instances() -> list[dict[str, Any]]:
+    from themis_opt.files.instance_file import load_instance
+    from themis_opt.files.shipped import shipped_instances
+    from themis_opt.show.words import title
+
+    entries = []
+    for name in shipped_instances():
+        instance = load_instance(name)
+        entries.append(
+            {
+                "name": name,
+                "summary": title(instance),
+                "network": instance.network.name,
+                "collective": str(instance.collective),
+                "size_bytes": instance.size_bytes,
+                "num_chunks": instance.num_chunks,
+                "occupancy": str(instance.occupancy),
+                "dimensions": list(instance.involved),
+            }
+        )
+    return entries
+
+
+def _schedulers() -> list[dict[str, Any]]:
+    from themis_opt.schedulers.registry import SCHEDULERS
+
+    return [_entry(SCHEDULERS, name) for name in SCHEDULERS.names()]
+
+
+def _solvers() -> list[dict[str, Any]]:
+    from themis_opt.solving.solvers import SOLVERS
+
+    return [_entry(SOLVERS, name) for name in SOLVERS.names()]
+
+
+def _entry(registry: Registry[Any], name: str) -> dict[str, Any]:
+    """Return what a thing is, or why another package's fails to load: that must not hide the others."""
+    try:
+        return {"name": name, "summary": registry.summary(name), "loads": True}
+    except InputError as error:
+        return {"name": name, "summary": str(error), "loads": False}

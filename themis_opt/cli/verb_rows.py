@@ -1,0 +1,59 @@
+"""``themis-opt rows``: a study's table, as CSV or Parquet."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from themis_opt.cli.main import escaped
+from themis_opt.problem.errors import InputError
+
+
+@click.command("rows")
+@click.argument("path", metavar="FILE.db")
+@click.option("--to", "kind", type=click.Choice(["csv", "parquet"]), help="[default: by the file's ending, else csv]")
+@click.option("-o", "--output", metavar="FILE|-", default="-", show_default=True, help="Where to write it.")
+@click.option("--where", multiple=True, metavar="CONDITION", help="Such as 'size = 100 MB' or 'gap > 5%'; repeatable.")
+def command(path: str, kind: str | None, output: str, where: tuple[str, ...]) -> None:
+    """Print a study's table: a column for every axis and metric, then status, seconds and the reason of a failure.
+
+    Rows stand in the study's order. It may be read while the study runs: what is not there yet has status 'missing'.
+    Where a solver's clock had a say the status is 'not-repeatable': another run may find another schedule.
+    """
+    from themis_opt.files.atomic import check_outputs, write_bytes, write_text
+    from themis_opt.studies.csv_text import table_csv
+    from themis_opt.studies.parquet import table_parquet
+    from themis_opt.studies.reading_table import MISSING, read_table
+
+    chosen = kind or _kind_of(output)
+    if chosen == "parquet" and output == "-":
+        raise InputError("--to parquet: is binary; name a file with -o")
+    check_outputs((output,), (path,))
+    table = read_table(path, where)
+    if chosen == "parquet":
+        write_bytes(output, table_parquet(table))
+    else:
+        text = table_csv(table)
+        if output == "-" and sys.stdout.isatty():
+            # No text from a file is a command to the terminal; what goes to a file or a pipe is as it is.
+            text = "\n".join(map(escaped, text.split("\n")))
+        write_text(output, text)
+    num_missing = sum(row.status == MISSING for row in table.rows)
+    if num_missing:
+        rows = "rows that meet this" if where else "rows"
+        print(f"{path}: {num_missing} of {len(table.rows)} {rows} are still missing", file=sys.stderr)
+
+
+def _kind_of(output: str) -> str:
+    """Return what the file's ending asks for.
+
+    Raises
+    ------
+    InputError
+        When it asks for something else.
+    """
+    kind = {".csv": "csv", ".parquet": "parquet"}.get(output[output.rfind(".") :].lower())
+    if kind is None and output != "-" and not output.startswith("/dev/"):
+        raise InputError(f"-o: {output} ends neither in .csv nor in .parquet; rename it, or say --to csv")
+    return kind or "csv"

@@ -1,0 +1,1 @@
+"""MSCCL's XML algorithms: one side writes them, the other judges them."""

@@ -1,0 +1,117 @@
+r"""Which piece of the array each block of a chunk is, and which rank has which coordinates.
+
+Rank :math:`r = a_1 + a_2 P_1 + a_3 P_1 P_2 + …` over the involved dimensions, the first one fastest. The blocks of a
+chunk are numbered like the ranks.
+
+- Reduce-Scatter and All-Gather fix where a rank's data lies: block :math:`b` is part of shard :math:`b`, the chunks
+  one after the other in it. What a message carries is then contiguous only within a block.
+- All-Reduce leaves it open. There a chunk is contiguous, and its blocks lie in the order that it visits the dimensions
+  in Reduce-Scatter, first visited slowest, so that what a message carries is contiguous, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import accumulate
+from math import prod
+
+from themis_opt.problem.collective import Collective
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule
+
+
+class Ranks:
+    """The coordinates of ranks, and the blocks that share some of them.
+
+    Parameters
+    ----------
+    instance
+        The instance; dimensions are named by their index in the network, and only the involved ones exist here.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        dimensions = instance.involved
+        sizes = [instance.network.dimensions[k].size for k in dimensions]
+        strides = list(accumulate(sizes[:-1], lambda stride, size: stride * size, initial=1))
+        self.num_ranks = prod(sizes)
+        self.size_of = dict(zip(dimensions, sizes, strict=True))
+        self.stride_of = dict(zip(dimensions, strides, strict=True))
+        self._spans: dict[frozenset[int], tuple[int, ...]] = {}
+
+    def coordinate(self, rank: int, dimension: int) -> int:
+        """Return a rank's coordinate on a dimension."""
+        return rank // self.stride_of[dimension] % self.size_of[dimension]
+
+    def moved(self, rank: int, dimension: int, coordinate: int) -> int:
+        """Return the rank with another coordinate on a dimension."""
+        return rank + (coordinate - self.coordinate(rank, dimension)) * self.stride_of[dimension]
+
+    def sharing(self, rank: int, free: Iterable[int]) -> list[int]:
+        """Return the blocks with the coordinates of a rank except on the `free` dimensions, where they have any."""
+        dimensions = frozenset(free)
+        if dimensions not in self._spans:
+            span = [0]
+            for k in dimensions:
+                span = [start + step * self.stride_of[k] for start in span for step in range(self.size_of[k])]
+            self._spans[dimensions] = tuple(sorted(span))
+        base = rank - sum(self.coordinate(rank, k) * self.stride_of[k] for k in dimensions)
+        return [base + offset for offset in self._spans[dimensions]]
+
+
+class Layout:
+    """Where the blocks of the chunks lie in the whole array, in pieces.
+
+    Parameters
+    ----------
+    schedule
+        The schedule.
+    ranks
+        Its ranks.
+    pieces
+        Pieces of a block, for each chunk (`pieces.pieces_per_block`).
+
+    Attributes
+    ----------
+    shard
+        Pieces of all chunks together that belong to one rank.
+    num_pieces
+        Pieces of the whole array.
+    """
+
+    def __init__(self, schedule: Schedule, ranks: Ranks, pieces: tuple[int, ...]) -> None:
+        self._ranks = ranks
+        self._pieces = pieces
+        self._first = tuple(accumulate(pieces[:-1], initial=0))
+        self.shard = sum(pieces)
+        self.num_pieces = self.shard * ranks.num_ranks
+        is_free = schedule.instance.collective is Collective.ALL_REDUCE
+        self._in_array = [
+            self._by_order(chunk, schedule.chunks[chunk].rs_order or ()) if is_free else self._by_rank(chunk)
+            for chunk in range(schedule.num_chunks)
+        ]
+
+    def num_pieces_of(self, chunk: int) -> int:
+        """Return the pieces of one block of a chunk."""
+        return self._pieces[chunk]
+
+    def in_array(self, chunk: int, block: int) -> int:
+        """Return where a block begins in the whole array."""
+        return self._in_array[chunk][block]
+
+    def in_shard(self, chunk: int) -> int:
+        """Return where a chunk's block begins in the shard of its rank."""
+        return self._first[chunk]
+
+    def _by_rank(self, chunk: int) -> list[int]:
+        return [block * self.shard + self._first[chunk] for block in range(self._ranks.num_ranks)]
+
+    def _by_order(self, chunk: int, order: tuple[int, ...]) -> list[int]:
+        """Return where a chunk's blocks begin when the dimension visited last is the fastest."""
+        positions = [0] * self._ranks.num_ranks
+        stride = 1
+        for k in reversed(order):
+            for block in range(self._ranks.num_ranks):
+                positions[block] += self._ranks.coordinate(block, k) * stride
+            stride *= self._ranks.size_of[k]
+        first, width = self._first[chunk] * self._ranks.num_ranks, self._pieces[chunk]
+        return [first + position * width for position in positions]

@@ -1,0 +1,272 @@
+"""Schedulers side by side on the same instances: what ``themis-opt compare`` prints, as data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from themis_opt.problem.bound import Bound, BoundScope
+from themis_opt.problem.chunking import ChunkingChoice
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule, Status
+from themis_opt.problem.units import format_time
+from themis_opt.schedulers.registry import get_scheduler
+from themis_opt.solving.api import schedule as make_schedule
+from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds, scope_of
+from themis_opt.solving.process import SolverProcess
+from themis_opt.solving.protocol import SolverParams
+from themis_opt.solving.run import Outcome, run_solver
+from themis_opt.timing import metrics
+from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.timeline import Timeline
+
+THEMIS_BEST = "themis-best"
+"""The name of the row with Themis at its own best number of chunks."""
+
+DEFAULT_SCHEDULERS = ("baseline", "themis-fifo", "themis-scf", THEMIS_BEST)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One schedule on one instance, with its figures.
+
+    Attributes
+    ----------
+    name
+        What the row is called: the scheduler, the solver or a file.
+    schedule
+        The schedule; its bound is for its own sizing and number of chunks.
+    baseline_ps
+        The baseline's makespan on the same instance [ps].
+    wall_s
+        Seconds it took to make.
+    note
+        A sentence for the user, or nothing.
+    bound_any
+        Where the number of chunks was free: a bound for all numbers allowed.
+    """
+
+    name: str
+    schedule: Schedule
+    baseline_ps: int
+    wall_s: float
+    note: str = ""
+    bound_any: Bound | None = None
+
+    @property
+    def makespan_ps(self) -> int:
+        """The simulated makespan."""
+        return self.timeline.makespan_ps
+
+    @property
+    def bound(self) -> Bound:
+        """The bound its gap refers to."""
+        assert self.schedule.bound is not None
+        return self.schedule.bound
+
+    @property
+    def gap(self) -> float:
+        """``makespan / bound - 1``; 0 where both are 0."""
+        if self.makespan_ps == self.bound.value_ps:
+            return 0.0
+        return self.makespan_ps / self.bound.value_ps - 1 if self.bound.value_ps else float("inf")
+
+    @property
+    def gap_any(self) -> float | None:
+        """``makespan / bound - 1`` with the bound for all numbers of chunks allowed, where that number was free."""
+        if self.bound_any is None or not self.bound_any.value_ps:
+            return None
+        return self.makespan_ps / self.bound_any.value_ps - 1
+
+    @property
+    def speedup(self) -> float:
+        """The baseline's makespan over this one's; 1 where both are 0."""
+        if self.makespan_ps == self.baseline_ps:
+            return 1.0
+        return self.baseline_ps / self.makespan_ps if self.makespan_ps else float("inf")
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """When every stage runs."""
+        return simulate(self.schedule.instance, self.schedule)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One instance with everything that was tried on it.
+
+    Attributes
+    ----------
+    instance
+        The instance.
+    bound
+        The best bound for exactly its number of equal chunks.
+    rows
+        The schedulers asked for, in that order, then schedules from files, then the solver.
+    interruption
+        The exception of Ctrl-C or a termination signal that cut the solver short, or ``None``.
+    """
+
+    instance: Instance
+    bound: Bound
+    rows: tuple[Row, ...]
+    interruption: KeyboardInterrupt | None = None
+
+    @property
+    def ideal_ps(self) -> float:
+        """The time at full use of every dimension, without latency [ps]."""
+        return metrics.ideal_ps(self.instance)
+
+
+def compare(
+    instances: Sequence[Instance],
+    *,
+    schedulers: Sequence[str] = DEFAULT_SCHEDULERS,
+    solver: str | None = None,
+    params: SolverParams | None = None,
+    choices: Mapping[str, ChunkingChoice] | None = None,
+    own_schedules: Mapping[str, Schedule] | None = None,
+    process: SolverProcess | None = None,
+) -> Iterator[Run]:
+    """Yield a run for every instance: the schedulers, matching schedules of one's own, and the solver.
+
+    Parameters
+    ----------
+    instances
+        The instances.
+    schedulers
+        Names of schedulers, in the order wanted; `THEMIS_BEST` may be among them.
+    solver
+        The name of a solver, or ``None`` for heuristics and quick bounds alone.
+    params
+        The solver's limits and seed; the seed also goes to the schedulers.
+    choices
+        What the solver may choose about the chunks, by the name of its row; default: nothing, one row named after it.
+    own_schedules
+        Valid schedules by the name of their row; one joins the runs of the same problem, whatever its chunks.
+    process
+        A process of this solver that was started before, while something else was done; its starter ends it.
+
+    Raises
+    ------
+    InputError
+        When there is no such scheduler or solver, or it cannot choose what it is asked to.
+    """
+    params = params or SolverParams()
+    own_schedules = own_schedules or {}
+    if solver is None:
+        for instance in instances:
+            yield _run(instance, schedulers, own_schedules, params, {})
+        return
+    choices = choices or {solver: ChunkingChoice()}
+    with SolverProcess(solver) if process is None else nullcontext(process) as process:
+        for instance in instances:
+            outcomes: dict[str, Outcome] = {}
+            for row, choice in choices.items():
+                chosen = replace(params, chunking=choice.on(instance))
+                outcomes[row] = run_solver(instance, process, solver, chosen)
+                if outcomes[row].interruption is not None:
+                    break
+            run = _run(instance, schedulers, own_schedules, params, outcomes)
+            yield run
+            if run.interruption is not None:
+                return
+
+
+def same_problem(one: Instance, other: Instance) -> bool:
+    """Return whether two instances differ in nothing but names, notes and the number of chunks."""
+
+    def essence(instance: Instance) -> tuple[object, ...]:
+        dimensions = tuple(replace(dimension, note="", links=None) for dimension in instance.network.dimensions)
+        return (
+            dimensions,
+            instance.collective,
+            instance.size_bytes,
+            instance.occupancy,
+            instance.involved,
+            instance.chunk_overhead_ps,
+        )
+
+    return essence(one) == essence(other)
+
+
+def _run(
+    instance: Instance,
+    schedulers: Sequence[str],
+    own_schedules: Mapping[str, Schedule],
+    params: SolverParams,
+    outcomes: Mapping[str, Outcome],
+) -> Run:
+    scope = equal_chunks_scope(instance)
+    # Beside a solver the time limit is its own; without one there is time to wait for the best bound.
+    known = quick_bounds(instance, scope) if outcomes else full_bounds(instance, scope, params.time_limit_s)
+    bounds = {scope: best_bound(known)}
+    for outcome in outcomes.values():
+        bound = outcome.schedule.bound
+        if bound is not None:
+            bounds[bound.scope] = best_bound([bound, bounds.get(bound.scope, bound)])
+    reference_ps = baseline_makespan_ps(instance)
+    rows = []
+    for name in schedulers:
+        started = time.perf_counter()
+        made = themis_best(instance) if name == THEMIS_BEST else make_schedule(instance, name, seed=params.seed)
+        wall_s = time.perf_counter() - started
+        rows.append(Row(name, _with_bound(instance, made, bounds), reference_ps, wall_s))
+    for name, own in own_schedules.items():
+        if same_problem(own.instance, instance):
+            judged = _with_bound(instance, own, bounds)
+            if judged.status is Status.HEURISTIC and own.status is not Status.HEURISTIC:
+                judged = replace(judged, status=Status.FEASIBLE)  # a solver's, though not proved to be the best
+            rows.append(Row(name, judged, reference_ps, 0.0, _claim_note(own, judged)))
+    for name, outcome in outcomes.items():
+        rows.append(Row(name, outcome.schedule, reference_ps, outcome.wall_s, outcome.note, outcome.bound_any))
+    interruptions = [outcome.interruption for outcome in outcomes.values() if outcome.interruption is not None]
+    return Run(instance, bounds[scope], tuple(rows), interruptions[0] if interruptions else None)
+
+
+def baseline_makespan_ps(instance: Instance) -> int:
+    """Return the baseline's makespan, which every speedup refers to; the schedule itself is shown to nobody."""
+    return simulate(instance, get_scheduler("baseline")(instance)).makespan_ps
+
+
+def _claim_note(own: Schedule, judged: Schedule) -> str:
+    """Return what a file claims beyond what is proven here: its bound may rest on a solver's word."""
+    if own.bound is None or judged.bound is None or own.bound.value_ps <= judged.bound.value_ps:
+        return ""
+    return (
+        f"its file claims {own.status}, on the word of {own.bound.kind}: a bound of {format_time(own.bound.value_ps)}"
+    )
+
+
+def themis_best(instance: Instance) -> Schedule:
+    """Return the shortest schedule of Themis, fifo or scf, over 1, 2, 4 … 512 equal chunks."""
+    return _shortest(instance, ("themis-fifo", "themis-scf"))
+
+
+def baseline_best(instance: Instance) -> Schedule:
+    """Return the shortest schedule of the baseline over 1, 2, 4 … 512 equal chunks, with fewest chunks among equals.
+
+    What the instance says of its number of chunks does not matter.
+    """
+    return _shortest(instance, ("baseline",))
+
+
+def _shortest(instance: Instance, schedulers: Sequence[str]) -> Schedule:
+    counts = [2**power for power in range(10) if 2**power <= instance.size_bytes]
+    made = [make_schedule(replace(instance, num_chunks=count), name) for count in counts for name in schedulers]
+    return min(made, key=lambda schedule: schedule.makespan_ps or 0)
+
+
+def _with_bound(instance: Instance, schedule: Schedule, bounds: dict[BoundScope, Bound]) -> Schedule:
+    """Return the schedule with the best bound for its own sizing and number of chunks."""
+    timed = replace(schedule, instance=instance)
+    scope = scope_of(timed)
+    if scope not in bounds:
+        bounds[scope] = best_bound(quick_bounds(instance, scope))
+    makespan_ps = simulate(instance, timed).makespan_ps
+    proven = makespan_ps == bounds[scope].value_ps
+    status = Status.OPTIMAL if proven else Status.HEURISTIC
+    return replace(timed, bound=bounds[scope], makespan_ps=makespan_ps, status=status, stages=None)

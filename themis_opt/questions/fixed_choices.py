@@ -1,0 +1,50 @@
+"""What one gets without solving: every scheduler with a fixed number of chunks, the best number of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Schedule
+from themis_opt.solving.api import schedule as make_schedule
+
+FIXED_COUNTS = tuple(2**power for power in range(10))
+"""1, 2, 4 … 512: the numbers of chunks that a library with a fixed one would choose from."""
+
+
+def fitting_counts(instance: Instance) -> tuple[int, ...]:
+    """Return the numbers of `FIXED_COUNTS` that the collective has enough bytes for: one per chunk."""
+    return tuple(count for count in FIXED_COUNTS if count <= instance.size_bytes)
+
+
+def best_fixed_choices(instance: Instance, schedulers: Sequence[str], seed: int = 0) -> dict[str, Schedule]:
+    """Return for each scheduler its shortest schedule over `fitting_counts`, the one with fewest chunks among equals.
+
+    Every schedule is simulated and validated (`themis_opt.schedule`); a scheduler that chooses its own number of chunks
+    is given these numbers all the same.
+
+    Raises
+    ------
+    InputError
+        When there is no such scheduler.
+    SchedulerError
+        When one fails.
+    """
+    counted = [replace(instance, known=None, num_chunks=count) for count in fitting_counts(instance)]
+    return {name: shortest([make_schedule(one, name, seed=seed) for one in counted], schedulers) for name in schedulers}
+
+
+def shortest(schedules: Iterable[Schedule], schedulers: Sequence[str]) -> Schedule:
+    """Return the shortest schedule; among equals that with fewest chunks, then the simplest scheduler's.
+
+    The schedulers are given with the simplest first (`themis_opt.schedulers.scheduler_names` has them so); what none of
+    them has made, a solver's schedule say, comes last.
+    """
+    rank = {name: position for position, name in enumerate(schedulers)}
+
+    def key(schedule: Schedule) -> tuple[int, int, int]:
+        assert schedule.makespan_ps is not None
+        return schedule.makespan_ps, schedule.num_chunks, rank.get(schedule.scheduler, len(rank))
+
+    return min(schedules, key=key)

@@ -1,0 +1,1 @@
+"""Which bandwidth where, within a budget."""

@@ -1,0 +1,1 @@
+"""Which chunks and which scheduler for which message size."""

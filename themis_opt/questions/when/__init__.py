@@ -1,0 +1,1 @@
+"""Over which message sizes the optimum pays."""

@@ -1,0 +1,203 @@
+"""Chunks as arrays: for each chunk and each of its stages the dimension, the hold and the duration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from themis_opt.problem.collective import Phase
+from themis_opt.problem.errors import InputError
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.schedule import Chunk, Order
+from themis_opt.timing.cost import CostModel, StageCost
+
+Value = TypeVar("Value")
+
+IntArray = NDArray[np.int64]
+
+Path = tuple[tuple[Phase, int], ...]
+"""The stages of a chunk, in the order it goes through them: phase and dimension."""
+
+INT64_HEADROOM = 2**62
+"""Sums of durations up to this fit the compiled kernel's integers with room for one more addition."""
+
+
+class ChunkKind(NamedTuple):
+    """Chunks of the same size and orders: their stages, in the order they go through them.
+
+    Attributes
+    ----------
+    size_bytes
+        Bytes of the whole chunk.
+    path
+        Phase and dimension of each stage.
+    costs
+        What each stage costs.
+    holds
+        How long each stage holds its dimension [ps].
+    """
+
+    size_bytes: int
+    path: Path
+    costs: tuple[StageCost, ...]
+    holds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class StageTable:
+    """The stages of a list of chunks, in the order each chunk goes through them.
+
+    A row is a chunk, a column the position of a stage in the chunk's path (``phases × involved dimensions``).
+    Values are Python integers in nested tuples; the arrays are views for the compiled kernel. Everything is worked out
+    once per kind of chunk, since most schedules have many chunks and few kinds.
+
+    Attributes
+    ----------
+    instance
+        The problem.
+    chunks
+        The chunks.
+    kinds
+        The different kinds of chunk there are.
+    kind_of
+        For each chunk, its place in `kinds`.
+    """
+
+    instance: Instance
+    chunks: tuple[Chunk, ...]
+    kinds: tuple[ChunkKind, ...]
+    kind_of: tuple[int, ...]
+
+    def by_chunk(self, by_kind: Sequence[Value]) -> list[Value]:
+        """Return, for each chunk, the value of its kind."""
+        return [by_kind[kind] for kind in self.kind_of]
+
+    @property
+    def num_stages(self) -> int:
+        """Stages of one chunk."""
+        return len(self.kinds[0].path)
+
+    @cached_property
+    def paths(self) -> list[Path]:
+        """Phase and dimension of each stage, by chunk and stage."""
+        return self.by_chunk([kind.path for kind in self.kinds])
+
+    @cached_property
+    def costs(self) -> list[tuple[StageCost, ...]]:
+        """What each stage costs, by chunk and stage."""
+        return self.by_chunk([kind.costs for kind in self.kinds])
+
+    @cached_property
+    def holds(self) -> list[tuple[int, ...]]:
+        """How long each stage holds its dimension [ps], by chunk and stage."""
+        return self.by_chunk([kind.holds for kind in self.kinds])
+
+    @cached_property
+    def total_ps(self) -> int:
+        """All durations added up: no schedule that never idles everywhere can take longer."""
+        return sum(self.by_chunk([sum(cost.duration_ps for cost in kind.costs) for kind in self.kinds]))
+
+    @property
+    def fits_int64(self) -> bool:
+        """Whether the compiled kernel can add these durations without overflow."""
+        return self.total_ps < INT64_HEADROOM
+
+    @cached_property
+    def dimension_array(self) -> IntArray:
+        """Dimension of each stage, shape (chunks, stages)."""
+        return self.array([[k for _, k in kind.path] for kind in self.kinds])
+
+    @cached_property
+    def hold_array(self) -> IntArray:
+        """How long each stage holds its dimension [ps], shape (chunks, stages)."""
+        return self.array([kind.holds for kind in self.kinds])
+
+    @cached_property
+    def duration_array(self) -> IntArray:
+        """How long each stage takes the chunk [ps], shape (chunks, stages)."""
+        return self.array([[cost.duration_ps for cost in kind.costs] for kind in self.kinds])
+
+    def array(self, by_kind: Sequence[Sequence[int]]) -> IntArray:
+        """Return the integers of each chunk's kind, shape (chunks, stages)."""
+        return np.array(by_kind, dtype=np.int64)[list(self.kind_of)]
+
+    def resident_units(self, after: bool = False, nominal_size: int | None = None) -> list[list[int]]:
+        """Return the bytes before (or after) each stage times the number of NPUs, by kind and stage.
+
+        These are whole numbers, so they compare exactly. With `nominal_size` every chunk counts as that large.
+        """
+        model = CostModel(self.instance)
+
+        @cache
+        def units_of_a_byte(phase: Phase, visited: frozenset[int]) -> int:
+            return int(model.resident_fraction(phase, visited) * model.num_npus)
+
+        return [
+            [
+                (nominal_size or kind.size_bytes) * units_of_a_byte(phase, seen | {k} if after else seen)
+                for phase, k, seen in _visits(kind.path)
+            ]
+            for kind in self.kinds
+        ]
+
+
+def _visits(path: Path) -> list[tuple[Phase, int, frozenset[int]]]:
+    """Return each stage with the dimensions its chunk visited before it in the same phase."""
+    visits = []
+    seen: frozenset[int] = frozenset()
+    for position, (phase, k) in enumerate(path):
+        if position and path[position - 1][0] is not phase:
+            seen = frozenset()
+        visits.append((phase, k, seen))
+        seen |= {k}
+    return visits
+
+
+def build_stage_table(instance: Instance, chunks: Sequence[Chunk], model: CostModel | None = None) -> StageTable:
+    """Return the stages of these chunks with their costs.
+
+    Raises
+    ------
+    InputError
+        When there are no chunks, a size is not positive, or an order is no permutation of the involved dimensions.
+    """
+    if not chunks:
+        raise InputError("a schedule needs at least one chunk")
+    model = model or CostModel(instance)
+    kinds: list[ChunkKind] = []
+    places: dict[tuple[int, Order | None, Order | None], int] = {}
+    kind_of = []
+    for index, chunk in enumerate(chunks):
+        place = places.setdefault((chunk.size_bytes, chunk.rs_order, chunk.ag_order), len(kinds))
+        if place == len(kinds):
+            path = _path(instance, chunk, index)
+            costs = tuple(model.stage(chunk.size_bytes, phase, seen, k) for phase, k, seen in _visits(path))
+            kinds.append(ChunkKind(chunk.size_bytes, path, costs, tuple(model.hold_ps(cost) for cost in costs)))
+        kind_of.append(place)
+    return StageTable(instance, tuple(chunks), tuple(kinds), tuple(kind_of))
+
+
+def _path(instance: Instance, chunk: Chunk, index: int) -> Path:
+    if chunk.size_bytes < 1:
+        raise InputError(f"chunk {index} has {chunk.size_bytes} bytes; every chunk needs at least one")
+    orders: dict[Phase, Order | None] = {
+        Phase.REDUCE_SCATTER: chunk.rs_order,
+        Phase.ALL_GATHER: chunk.ag_order,
+        Phase.ALL_TO_ALL: instance.involved,
+    }
+    path: list[tuple[Phase, int]] = []
+    for phase in instance.phases:
+        order = orders[phase]
+        if order is None or tuple(sorted(order)) != instance.involved:
+            shown = None if order is None else list(order)
+            raise InputError(
+                f"chunk {index}: {phase.value}_order is {shown}; "
+                f"it must be a permutation of the involved dimensions {list(instance.involved)}"
+            )
+        path.extend((phase, k) for k in order)
+    return tuple(path)
