@@ -69,8 +69,32 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(VERBS.items()))
 
 
+def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    """Print what ``--version``, alone or with ``--verbose``, asks for, once both are known."""
+    asked: dict[str | None, bool] = ctx.meta.setdefault("themis_opt.version", {})
+    asked[param.name] = value
+    if len(asked) < 2 or not any(asked.values()):
+        return
+    if not asked["version"]:
+        raise click.UsageError("--verbose: goes with --version", ctx)
+    if asked["verbose"]:
+        from themis_opt.cli.versions import version_lines
+
+        click.echo("\n".join(version_lines()))
+    else:
+        click.echo(f"themis-opt, version {VERSION}")
+    ctx.exit()
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(VERSION, prog_name="themis-opt")
+@click.option("--version", is_flag=True, expose_value=False, callback=_version, help="Show the version and exit.")
+@click.option(
+    "--verbose",
+    is_flag=True,
+    expose_value=False,
+    callback=_version,
+    help="With --version: everything a result depends on, for bug reports.",
+)
 def cli() -> None:
     """Optimal collective schedules for multi-dimensional training networks, with proven bounds.
 
