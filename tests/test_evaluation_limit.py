@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TypeVar, cast
 
 import pytest
 from conftest import CommandLine
@@ -34,8 +35,8 @@ from themis_opt.problem.chunking import make_chunking
 from themis_opt.problem.errors import InputError, SolverError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Status
-from themis_opt.solving import messages
 from themis_opt.solving.bounds import quick_bounds
+from themis_opt.solving.child import pickled, unpickled
 from themis_opt.solving.ending import Ending
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import MAX_EVALUATIONS, Progress, SolverParams, SolverResult
@@ -56,6 +57,14 @@ CLOCKS = (
 )
 
 
+Message = TypeVar("Message")
+
+
+def sent(message: Message) -> Message:
+    """Return what arrives of a message that is sent to another process."""
+    return cast(Message, unpickled(pickled(message)))
+
+
 class LocalProcess:
     """A solver in this process, told and heard as one in a process of its own; its clock can be changed here."""
 
@@ -66,14 +75,12 @@ class LocalProcess:
         pass
 
     def bound(self, name: str, instance: Instance, scope: BoundScope, params: SolverParams) -> Bound | None:
-        bound = BOUNDS.get(name)(instance, scope, messages.params_from(messages.params_message(params)))
-        return messages.bound_from(messages.bound_message(bound))
+        return BOUNDS.get(name)(instance, scope, sent(params))
 
     def solve(
         self, instance: Instance, params: SolverParams, on_progress: Callable[[Progress], None]
     ) -> SolverResult | None:
-        told = replace(messages.params_from(messages.params_message(params)), on_progress=on_progress)
-        return messages.result_from(messages.result_message(SOLVERS.get(self._solver)(instance, told)))
+        return sent(SOLVERS.get(self._solver)(instance, replace(sent(params), on_progress=on_progress)))
 
 
 class Answering(LocalProcess):
@@ -440,9 +447,9 @@ class TestCounting:
     def test_messages_carry_limit_and_ending(self) -> None:
         for limit in (None, 12):
             params = SolverParams(max_evaluations=limit)
-            assert messages.params_from(messages.params_message(params)) == params
+            assert sent(params) == params
         result = SolverResult(Status.FEASIBLE, None, None, "a note", Ending.GAP)
-        assert messages.result_from(messages.result_message(result)) == result
+        assert sent(result) == result
 
 
 class TestLimitsThatAreNone:

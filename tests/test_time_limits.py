@@ -32,7 +32,7 @@ from themis_opt.solving import bounds
 from themis_opt.solving.api import SolverWarning
 from themis_opt.solving.bounds import bandwidth_bound, equal_chunks_scope, full_bounds, quick_bounds, with_fluid
 from themis_opt.solving.incumbent import Incumbent
-from themis_opt.solving.process import SolverProcess, _is_superseded
+from themis_opt.solving.process import Answer, SolverProcess, _is_superseded
 from themis_opt.solving.protocol import Progress, SolverParams
 from themis_opt.solving.run import SETTLING_S_PER_STAGE, run_solver
 from themis_opt.solving.solver_worker import _with_time_left
@@ -168,12 +168,9 @@ class TestWhatIsWorthItsTime:
     def test_a_report_is_skipped_only_for_one_that_says_more(
         self, mine: tuple[Any, Any], following: tuple[Any, Any], superseded: bool
     ) -> None:
-        def report(parts: tuple[Any, Any]) -> dict[str, Any]:
-            return {"event": "progress", "progress": dict(zip(("incumbent", "bound"), parts, strict=True))}
-
-        assert _is_superseded(report(mine), report(following)) is superseded
-        assert not _is_superseded(report(mine), {"event": "result"})
-        assert not _is_superseded(report(mine), None)
+        assert _is_superseded(Progress("", *mine), Progress("", *following)) is superseded
+        assert not _is_superseded(Progress("", *mine), Answer(None))
+        assert not _is_superseded(Progress("", *mine), None)
 
 
 class TestQuickBounds:

@@ -33,7 +33,6 @@ def command(
     from themis_opt.files.atomic import check_outputs, write_text
     from themis_opt.show.words import describe_bound, title
     from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds
-    from themis_opt.solving.messages import bound_message
     from themis_opt.solving.processors import usable_processors
     from themis_opt.solving.protocol import SolverParams
     from themis_opt.solving.solvers import SOLVERS
@@ -52,8 +51,8 @@ def command(
     if json_path is not None:
         document = {
             "format": "themis-opt/bounds/1",
-            "best": bound_message(best),
-            "bounds": [bound_message(bound) for bound in bounds],
+            "best": _document(best),
+            "bounds": [_document(bound) for bound in bounds],
             "notes": notes,
         }
         write_text(json_path, json.dumps(document, indent=1) + "\n")
@@ -70,6 +69,18 @@ def command(
     if best.certificate is not None:
         weights = ", ".join(f"dim{k + 1} {weight}" for k, weight in enumerate(best.certificate))
         print_sentence(out, f"certificate: {weights} proves {best.certified_ps} ps")
+
+
+def _document(bound: Bound) -> dict[str, Any]:
+    """Return a bound as plain data; the weights of its certificate are exact fractions in text."""
+    weights = bound.certificate
+    return {
+        "value_ps": bound.value_ps,
+        "kind": str(bound.kind),
+        "scope": [str(bound.scope.sizes), bound.scope.min_chunks, bound.scope.max_chunks],
+        "certificate": None if weights is None else [str(weight) for weight in weights],
+        "certified_ps": bound.certified_ps,
+    }
 
 
 def _with_solver_bounds(

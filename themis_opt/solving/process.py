@@ -2,29 +2,64 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
+import pickle
 import queue
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any
 
 from themis_opt.problem.bound import Bound, BoundScope
 from themis_opt.problem.errors import InputError, SolverError
 from themis_opt.problem.instance import Instance
-from themis_opt.solving import messages
 from themis_opt.solving.bounds import remembered_bounds
-from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
+from themis_opt.solving.child import READY, START_LIMIT_S, Child, unpickled
+from themis_opt.solving.protocol import Progress, SolverParams, SolverResult, ignore_progress
 
 GRACE_S = 1.0
 """How long past its limit a solver may take to answer before its process is ended."""
-START_LIMIT_S = 180.0
-"""How long a solver process may take to load its packages and to compile, which it does once after installation."""
+
+_WORKER = "themis_opt.solving.solver_worker"
+_ENDED = object()
+"""In the place of a message: there will be none any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the process is asked: to run a solver, or, where a scope is given, a bound provider.
+
+    Attributes
+    ----------
+    name
+        The solver's or bound provider's.
+    instance, params
+        What it is called with; the listener stays behind.
+    scope
+        For which schedules the bound must hold.
+    known_bounds
+        Quick bounds of the instance that the parent has worked out already.
+    """
+
+    name: str
+    instance: Instance
+    params: SolverParams
+    scope: BoundScope | None = None
+    known_bounds: Mapping[BoundScope, list[Bound]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a request."""
+
+    value: SolverResult | Bound | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why nothing came of a request, and whether that is the fault of whoever asked."""
+
+    message: str
+    is_bad_input: bool = False
 
 
 class SolverProcess:
@@ -41,11 +76,8 @@ class SolverProcess:
 
     def __init__(self, solver: str) -> None:
         self._solver = solver
-        self._process: subprocess.Popen[bytes] | None = None
-        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._peeked: list[bytes | None] = []
-        self._errors: list[bytes] = []
-        self._ready = False
+        self._child: Child | None = None
+        self._is_ready = False
         self._start()
 
     def __enter__(self) -> SolverProcess:
@@ -66,14 +98,10 @@ class SolverProcess:
         SolverError
             When the solver or its process failed.
         """
-        request = {
-            "request": "solve",
-            "name": self._solver,
-            "instance": messages.instance_message(instance),
-            "known_bounds": messages.known_bounds_message(remembered_bounds(instance)),
-        }
-        answer = self._ask(request, params, on_progress)
-        return None if answer is None else messages.result_from(answer["result"])
+        known = dict(remembered_bounds(instance))
+        result = self._ask(Request(self._solver, instance, params, known_bounds=known), on_progress)
+        assert result is None or isinstance(result, SolverResult)
+        return result
 
     def bound(self, name: str, instance: Instance, scope: BoundScope, params: SolverParams) -> Bound | None:
         """Compute a bound; return ``None`` when there is none in time.
@@ -83,14 +111,9 @@ class SolverProcess:
         SolverError
             When the bound provider or its process failed.
         """
-        request = {
-            "request": "bound",
-            "name": name,
-            "instance": messages.instance_message(instance),
-            "scope": messages.scope_message(scope),
-        }
-        answer = self._ask(request, params, lambda progress: None)
-        return None if answer is None else messages.bound_from(answer["bound"])
+        bound = self._ask(Request(name, instance, params, scope), ignore_progress)
+        assert bound is None or isinstance(bound, Bound)
+        return bound
 
     def wait_until_ready(self) -> None:
         """Wait until the packages are loaded, starting another process if this one has ended.
@@ -100,142 +123,91 @@ class SolverProcess:
         SolverError
             When it does not start.
         """
-        if self._process is None or self._process.poll() is not None:
+        if self._child is None or self._child.has_ended:
             self.stop()
             self._start()
-        if not self._ready:
-            message = self._receive(time.monotonic() + START_LIMIT_S)
-            if message is None or message["event"] != "ready":
+        if not self._is_ready:
+            if self._receive(time.monotonic() + START_LIMIT_S) != READY:
                 raise SolverError(f"solver {self._solver!r} did not start within {START_LIMIT_S:g} s")
-            self._ready = True
+            self._is_ready = True
 
     def stop(self) -> None:
         """End the process, whatever it is doing."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
 
     def _start(self) -> None:
-        self._answers = queue.SimpleQueue()
-        self._peeked = []
-        self._errors = []
-        self._ready = False
-        # A session of its own, so that Ctrl-C reaches the parent alone, which then decides.
-        process = subprocess.Popen(
-            # -P: a yaml.py or queue.py in the user's folder is not ours to run.
-            [sys.executable, "-P", "-m", "themis_opt.solving.solver_worker", self._solver],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            env=_worker_environment(),
-        )
-        self._process = process
-        threading.Thread(target=_read_answers, args=(process, self._answers), daemon=True).start()
-        threading.Thread(target=_read_errors, args=(process, self._errors), daemon=True).start()
+        self._heard: queue.SimpleQueue[tuple[Child, bytes | None]] = queue.SimpleQueue()
+        self._next: object = None
+        self._is_ready = False
+        self._child = Child(_WORKER, [self._solver], self._heard)
 
-    def _ask(
-        self, request: Mapping[str, Any], params: SolverParams, on_progress: Callable[[Progress], None]
-    ) -> Mapping[str, Any] | None:
+    def _ask(self, request: Request, on_progress: Callable[[Progress], None]) -> SolverResult | Bound | None:
+        """Return what the process answers, or ``None`` when it does not in time."""
+        params = request.params
         try:
             self.wait_until_ready()
+            assert self._child is not None
             deadline = time.monotonic() + params.time_limit_s
-            told = messages.params_message(params)
-            # Writing down the hints of thousands of chunks takes a while, too.
-            told["time_limit_s"] = max(deadline - time.monotonic(), 0.5 * params.time_limit_s)
-            self._send({**request, "params": told})
-            return self._await_result(deadline + GRACE_S, on_progress)
+            try:
+                self._child.send(replace(request, params=replace(params, on_progress=ignore_progress)))
+            except OSError:
+                raise self._died() from None
+            while True:
+                message = self._receive(deadline + GRACE_S)
+                if message is None:
+                    self.stop()
+                    return None
+                if isinstance(message, Answer):
+                    return message.value
+                if isinstance(message, Failure):
+                    if message.is_bad_input:
+                        raise InputError(message.message)
+                    raise SolverError(f"solver {self._solver!r} failed: {message.message}")
+                assert isinstance(message, Progress)
+                # Reports may come faster than they can be checked: of those that wait the last is the best.
+                if not _is_superseded(message, self._peek()):
+                    on_progress(message)
         except BaseException:
             self.stop()
             raise
 
-    def _send(self, request: Mapping[str, Any]) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(messages.encode(request))
-            self._process.stdin.flush()
-        except OSError:
-            raise self._died() from None
-
-    def _await_result(self, deadline: float, on_progress: Callable[[Progress], None]) -> Mapping[str, Any] | None:
-        while True:
-            message = self._receive(deadline)
-            if message is None:
-                self.stop()
-                return None
-            if message["event"] == "progress":
-                # Reports may come faster than they can be checked: of those that wait the last is the best.
-                if not _is_superseded(message, self._peek()):
-                    on_progress(messages.progress_from(message["progress"]))
-            elif message["event"] == "bad input":
-                raise InputError(message["message"])
-            elif message["event"] == "error":
-                raise SolverError(f"solver {self._solver!r} failed: {message['message']}")
-            else:
-                return message
-
-    def _receive(self, deadline: float) -> Mapping[str, Any] | None:
+    def _receive(self, deadline: float) -> object:
         """Return the next message, or ``None`` at the deadline."""
-        try:
-            left_s = max(0.0, deadline - time.monotonic())
-            line = self._peeked.pop() if self._peeked else self._answers.get(timeout=left_s)
-        except queue.Empty:
-            return None
-        if line is None:
+        message, self._next = self._next, None
+        if message is None:
+            try:
+                message = self._read(self._heard.get(timeout=max(0.0, deadline - time.monotonic())))
+            except queue.Empty:
+                return None
+        if message is _ENDED:
             raise self._died()
-        message: Mapping[str, Any] = json.loads(line)
         return message
 
-    def _peek(self) -> Mapping[str, Any] | None:
+    def _peek(self) -> object:
         """Return the message after the last one received, if it is here already; it can still be received."""
-        if not self._peeked:
-            with contextlib.suppress(queue.Empty):
-                self._peeked.append(self._answers.get_nowait())
-        line = self._peeked[0] if self._peeked else None
-        return None if line is None else json.loads(line)
+        if self._next is None and not self._heard.empty():
+            self._next = self._read(self._heard.get())
+        return self._next
+
+    def _read(self, heard: tuple[Child, bytes | None]) -> object:
+        if heard[1] is None:
+            return _ENDED
+        try:
+            return unpickled(heard[1])
+        except (pickle.UnpicklingError, AttributeError, ImportError) as error:
+            raise SolverError(f"solver {self._solver!r} sent what cannot be read: {error}") from error
 
     def _died(self) -> SolverError:
-        assert self._process is not None
-        code = self._process.wait()
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        last = b"".join(self._errors).decode(errors="replace").strip().splitlines()[-1:]
-        return SolverError(f"the process of solver {self._solver!r} ended by {how}{': ' + last[0] if last else ''}")
+        assert self._child is not None
+        return SolverError(f"the process of solver {self._solver!r} ended by {self._child.last_words()}")
 
 
-def _worker_environment() -> dict[str, str]:
-    """Return this process's environment, in which numpy starts no threads for linear algebra.
-
-    No solver of ours does any, and threads that wait for it keep processors busy while packages are loaded.
-    """
-    return {"OPENBLAS_NUM_THREADS": "1", **os.environ}
-
-
-def _is_superseded(message: Mapping[str, Any], following: Mapping[str, Any] | None) -> bool:
-    """Return whether the next progress report brings all that this one does."""
-    if following is None or following["event"] != "progress":
+def _is_superseded(report: Progress, following: object) -> bool:
+    """Return whether the next message is a progress report that brings all that this one does."""
+    if not isinstance(following, Progress):
         return False
-    mine, others = message["progress"], following["progress"]
-    return all(mine[part] is None or others[part] is not None for part in ("incumbent", "bound"))
-
-
-def _read_answers(process: subprocess.Popen[bytes], answers: queue.SimpleQueue[bytes | None]) -> None:
-    assert process.stdout is not None
-    with contextlib.suppress(OSError, ValueError):
-        for line in process.stdout:
-            answers.put(line)
-    answers.put(None)
-
-
-def _read_errors(process: subprocess.Popen[bytes], errors: list[bytes]) -> None:
-    assert process.stderr is not None
-    with contextlib.suppress(OSError, ValueError):
-        for line in process.stderr:
-            errors.append(line)
-            del errors[:-20]
+    return (report.incumbent is None or following.incumbent is not None) and (
+        report.bound is None or following.bound is not None
+    )

@@ -42,7 +42,7 @@ class Progress:
     bound: Bound | None = None
 
 
-def _ignore(progress: Progress) -> None:
+def ignore_progress(progress: Progress) -> None:
     """Drop a progress report."""
 
 
@@ -81,7 +81,7 @@ class SolverParams:
     bound: Bound | None = None
     chunking: Chunking | None = None
     gap: float = 0.0
-    on_progress: Callable[[Progress], None] = field(default=_ignore, compare=False)
+    on_progress: Callable[[Progress], None] = field(default=ignore_progress, compare=False)
     max_evaluations: int | None = None
 
     def __post_init__(self) -> None:

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import queue
-import subprocess
-import sys
-import threading
 import time
 from collections import Counter, deque
 from collections.abc import Collection, Iterator
 from types import TracebackType
-from typing import Any
 
 from themis_opt.problem.errors import SolverError
+from themis_opt.solving.child import READY, START_LIMIT_S, Child, unpickled
 from themis_opt.studies.finding import Finding, failure
 from themis_opt.studies.study_engine import MAX_ATTEMPTS, Batch
 from themis_opt.studies.tasks import Task
-
-START_LIMIT_S = 180.0
-"""How long a process may take to load its packages and to compile, which it does once after installation."""
 
 MEMORY_SHARE = 0.8
 """The part of the machine's memory that all processes together may use."""
@@ -30,6 +23,7 @@ _LEAST_BYTES = 2**30
 """Of memory a process is left, whatever the machine has: less does not even load the packages."""
 
 _POLL_S = 0.5
+_WORKER = "themis_opt.studies.study_worker"
 
 
 class LocalEngine:
@@ -51,7 +45,7 @@ class LocalEngine:
         self._wanted = tuple(wanted)
         share = int(MEMORY_SHARE * _machine_bytes() / num_processes)
         self._memory_bytes = max(share, _LEAST_BYTES) if memory_bytes is None else memory_bytes
-        self._messages: queue.SimpleQueue[tuple[_Worker, Any]] = queue.SimpleQueue()
+        self._heard: queue.SimpleQueue[tuple[Child, bytes | None]] = queue.SimpleQueue()
         self._workers: list[_Worker] = []
         self._is_exhausted = False
         self._num_false_starts = 0
@@ -62,7 +56,7 @@ class LocalEngine:
                 self._workers.append(self._start())
         except OSError as error:
             for worker in self._workers:
-                worker.kill()
+                worker.child.kill()
             raise SolverError(
                 f"{self._num_processes} processes cannot be started ({error.strerror}); ask for fewer (--processes)"
             ) from None
@@ -72,7 +66,7 @@ class LocalEngine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for worker in self._workers:
-            worker.kill()
+            worker.child.kill()
 
     def wait_until_ready(self) -> None:
         """Wait until every process has loaded what it needs.
@@ -112,15 +106,16 @@ class LocalEngine:
             elif isinstance(message, Finding):
                 worker.left.popleft()
                 yield message
-            elif message == "ready":
+            elif message == READY:
                 worker.is_ready = True
                 self._num_false_starts = 0
                 self._give(worker, again, batches)
             else:  # it has done its batch, and says how many bytes it has come to use
                 worker.is_busy = False
+                assert isinstance(message, int)
                 if message > self._memory_bytes // 2 and not self._is_exhausted:
                     self._workers[self._workers.index(worker)] = self._start()
-                    worker.kill()
+                    worker.child.kill()
                 else:
                     self._give(worker, again, batches)
 
@@ -138,8 +133,6 @@ class LocalEngine:
 
     def _replace(self, worker: _Worker, again: deque[Batch], attempts: Counter[str]) -> Iterator[Finding]:
         """Put a fresh process in the place of one that died; what it was working on is tried again, or has failed."""
-        if worker not in self._workers:
-            return  # one that was replaced on purpose
         how = worker.last_words()
         if not worker.is_ready:
             self._num_false_starts += 1
@@ -158,12 +151,16 @@ class LocalEngine:
         self._workers[self._workers.index(worker)] = self._start()
 
     def _start(self) -> _Worker:
-        return _Worker(self._memory_bytes, self._wanted, self._messages)
+        return _Worker(Child(_WORKER, [str(self._memory_bytes), *self._wanted], self._heard))
 
-    def _next_message(self, deadline: float | None) -> tuple[_Worker, Any]:
+    def _next_message(self, deadline: float | None) -> tuple[_Worker, object]:
+        """Return who says what (``None``: it has ended); those that were replaced on purpose say nothing."""
         while True:
             with contextlib.suppress(queue.Empty):
-                return self._messages.get(timeout=_POLL_S)
+                child, frame = self._heard.get(timeout=_POLL_S)
+                for worker in self._workers:
+                    if worker.child is child:
+                        return worker, None if frame is None else unpickled(frame)
             if deadline is not None and time.monotonic() > deadline:
                 raise SolverError(f"the processes of the study did not start within {START_LIMIT_S:g} s")
 
@@ -171,64 +168,22 @@ class LocalEngine:
 class _Worker:
     """One process, and what it has been given."""
 
-    def __init__(
-        self, memory_bytes: int, wanted: tuple[str, ...], messages: queue.SimpleQueue[tuple[_Worker, Any]]
-    ) -> None:
+    def __init__(self, child: Child) -> None:
+        self.child = child
         self.is_ready = False
         self.is_busy = False
         self.left: deque[Task] = deque()
-        self._errors: list[bytes] = []
-        # A session of its own, so that Ctrl-C reaches the parent alone, which then decides.
-        self._process = subprocess.Popen(
-            # -P: a yaml.py or queue.py in the user's folder is not ours to run.
-            [sys.executable, "-P", "-m", "themis_opt.studies.study_worker", str(memory_bytes), *wanted],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **os.environ},
-        )
-        threading.Thread(target=self._listen, args=(messages,), daemon=True).start()
-        threading.Thread(target=self._read_errors, daemon=True).start()
 
     def give(self, batch: Batch) -> None:
         """Give it a batch."""
         self.is_busy = True
         self.left.extend(batch)
-        assert self._process.stdin is not None
         with contextlib.suppress(OSError):  # it has died: its last message says so
-            pickle.dump(batch, self._process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
-            self._process.stdin.flush()
-
-    def kill(self) -> None:
-        """End it, whatever it is doing."""
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
+            self.child.send(batch)
 
     def last_words(self) -> str:
         """Return how it ended, to follow a sentence."""
-        code = self._process.wait()
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        last = b"".join(self._errors).decode(errors="replace").strip().splitlines()[-1:]
-        return f" (the last one by {how}{': ' + last[0] if last else ''})"
-
-    def _listen(self, messages: queue.SimpleQueue[tuple[_Worker, Any]]) -> None:
-        assert self._process.stdout is not None
-        with contextlib.suppress(EOFError, OSError, ValueError, pickle.UnpicklingError):
-            while True:
-                messages.put((self, pickle.load(self._process.stdout)))
-        messages.put((self, None))
-
-    def _read_errors(self) -> None:
-        assert self._process.stderr is not None
-        with contextlib.suppress(OSError, ValueError):
-            for line in self._process.stderr:
-                self._errors.append(line)
-                del self._errors[:-20]
+        return f" (the last one by {self.child.last_words()})"
 
 
 def _machine_bytes() -> int:
