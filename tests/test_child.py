@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -38,14 +38,17 @@ Start = Callable[[], tuple[Child, Callable[[], object]]]
 
 
 @pytest.fixture
-def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Start a worker that sends back what it gets; return it and what waits for its next message."""
     (tmp_path / "echoing.py").write_text(WORKER)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{':'.join(path for path in sys.path if path)}")
 
+    children: list[Child] = []
+
     def started() -> tuple[Child, Callable[[], object]]:
         heard: queue.SimpleQueue[tuple[Child, bytes | None]] = queue.SimpleQueue()
         child = Child("echoing", [], heard)
+        children.append(child)
 
         def next_message() -> object:
             who, frame = heard.get(timeout=60)
@@ -55,7 +58,9 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
         assert next_message() == "ready"
         return child, next_message
 
-    return started
+    yield started
+    for child in children:
+        child.kill()
 
 
 def test_what_is_sent_comes_back_and_what_is_printed_does_not(start: Start) -> None:
