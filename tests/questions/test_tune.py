@@ -36,7 +36,7 @@ from themis_opt.schedulers.registry import scheduler_names
 from themis_opt.solving.any_count import bound_for_any_count
 from themis_opt.solving.protocol import SolverParams
 
-DOCS = Path(__file__).parents[1] / "docs" / "designing.md"
+DOCS = Path(__file__).parents[2] / "docs" / "designing.md"
 KB, MB, GB = 1000, 10**6, 10**9
 
 

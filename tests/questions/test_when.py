@@ -24,7 +24,7 @@ from themis_opt.questions.when.when_words import findings
 from themis_opt.solving.protocol import SolverParams
 
 MB = 10**6
-DOCS = Path(__file__).parents[1] / "docs" / "designing.md"
+DOCS = Path(__file__).parents[2] / "docs" / "designing.md"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from themis_opt import load_schedule
 from themis_opt.studies import read_table
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py"))
 
 

@@ -19,7 +19,7 @@ from study_runs import finish, num_results, rows_of, sweep, wait_for_results
 
 from themis_opt.studies.reading_table import read_table
 
-STUDY = Path(__file__).parents[1] / "benchmarks" / "studies" / "two_thousand.yaml"
+STUDY = Path(__file__).parents[2] / "benchmarks" / "studies" / "two_thousand.yaml"
 SMALL = """\
 format: themis-opt/study/1
 base: {network: 2d-sw-sw}

@@ -15,7 +15,7 @@ from themis_opt.files.strict_yaml import parse_yaml
 from themis_opt.studies.planning import plan
 from themis_opt.studies.study_file import study_from_document
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 

@@ -581,7 +581,7 @@ def test_the_command_writes_a_network_that_can_be_used(tmp_path: Path, themis_op
     assert figures["is_scaled_to_budget"]
     least_ps, most = figures["least_ps_of_any_split"], figures["most_gain_over_answer"]
     assert most == pytest.approx(proposed["makespan_ps"] / least_ps - 1)
-    text = (Path(__file__).parents[1] / "docs" / "designing.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "designing.md").read_text()
     keys = {*figures, *shipped, *shipped["bandwidths"][0], *figures["options"]}
     assert [key for key in keys if f"`{key}`" not in text] == []
 

@@ -18,7 +18,7 @@ import pytest
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.instance import Instance
 
-BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 MODULES = ("checks", "timing", "astra_stage_times", "as_plotted", "reproduce_paper", "against_astra_sim", "speed")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from study_runs import finish, is_whole, kill, num_results, rows_of, sweep, wait_for_results
 
-STUDY = Path(__file__).parents[1] / "benchmarks" / "studies" / "two_thousand.yaml"
+STUDY = Path(__file__).parents[2] / "benchmarks" / "studies" / "two_thousand.yaml"
 NUM_POINTS = 2000
 KILLS = 10
 

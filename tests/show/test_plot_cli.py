@@ -310,7 +310,7 @@ def test_a_picture_does_not_replace_its_source(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.slow
 def test_the_commands_of_the_page_run() -> None:
-    page = Path(__file__).parents[1] / "docs" / "pictures.md"
+    page = Path(__file__).parents[2] / "docs" / "pictures.md"
     commands = re.findall(r"^```sh\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
     assert len(commands) == 2
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"

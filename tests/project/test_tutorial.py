@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conftest import CommandLine
 
-PAGE = (Path(__file__).parents[1] / "docs" / "tutorial_astra_sim.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "tutorial_astra_sim.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
