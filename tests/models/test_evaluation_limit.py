@@ -34,12 +34,13 @@ from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.problem.chunking import make_chunking
 from themis_opt.problem.errors import InputError, SolverError
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.parameters import EVALUATIONS
 from themis_opt.problem.schedule import Status
 from themis_opt.solving.bounds import quick_bounds
 from themis_opt.solving.child import pickled, unpickled
 from themis_opt.solving.ending import Ending
 from themis_opt.solving.process import SolverProcess
-from themis_opt.solving.protocol import MAX_EVALUATIONS, Progress, SolverParams, SolverResult
+from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
 from themis_opt.solving.run import Outcome, run_solver
 from themis_opt.solving.solvers import BOUNDS, SOLVERS
 
@@ -435,12 +436,12 @@ class TestCounting:
         assert stopped.best_bound <= optimum <= stopped.objective
 
     def test_nodes_from_the_root_alone_to_all_that_highs_can_count(self) -> None:
-        limits = (None, 1, 1999, 5000, MAX_EVALUATIONS)
+        limits = (None, 1, 1999, 5000, EVALUATIONS.most)
         assert [num_nodes(limit) for limit in limits] == [None, 1, 1, 5, 2**31 - 1]
 
     def test_the_largest_limit_is_none_at_all(self) -> None:
         instance = Instance(themis_opt.load_network("2d-sw-sw"), num_chunks=1)
-        params = SolverParams(60.0, max_evaluations=MAX_EVALUATIONS)
+        params = SolverParams(60.0, max_evaluations=EVALUATIONS.most)
         for solve in (solve_auto, solve_cp_sat, solve_milp):
             assert solve(instance, params).ending in (Ending.PROOF, Ending.GAP)
 

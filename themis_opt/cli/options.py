@@ -11,13 +11,30 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from themis_opt.problem.bound import Sizing
-from themis_opt.problem.choices import choose
 from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.errors import InputError
-from themis_opt.problem.instance import MAX_CHUNKS, Instance, Occupancy
+from themis_opt.problem.instance import Instance, Occupancy
+from themis_opt.problem.parameters import (
+    CHUNK_OVERHEAD,
+    CHUNKS,
+    COLLECTIVE,
+    DIMENSIONS,
+    EVALUATIONS,
+    GAP,
+    GRANULARITY,
+    MIN_CHUNK,
+    OCCUPANCY,
+    SEED,
+    SIZE,
+    SIZING,
+    TIME_LIMIT,
+    WORKERS,
+    Parameter,
+    parse_chunk_counts,
+)
 from themis_opt.problem.schedule import Schedule
-from themis_opt.problem.units import parse_size, parse_time
+from themis_opt.problem.units import PS_PER_S
 
 if TYPE_CHECKING:
     from themis_opt.files.importing import OnImport
@@ -84,30 +101,27 @@ class Overrides:
 
 def instance_options(command: Command) -> Command:
     """Add the options that override an instance's fields, for a verb that chooses nothing; see `overrides_from`."""
-    return _with_instance_options(command, "Number of chunks.")
+    return _with_instance_options(command, CHUNKS.help)
 
 
 def choosing_instance_options(command: Command) -> Command:
     """Add the options that override an instance's fields, for a verb with a solver; see `overrides_from`."""
-    return _with_instance_options(command, "Number of chunks; auto[:MAX] lets the solver choose.")
+    return _with_instance_options(command, f"{CHUNKS.help[:-1]}; auto[:MAX] lets the solver choose.")
 
 
 def _with_instance_options(command: Command, help_of_chunks: str) -> Command:
     for option in reversed(
         [
-            click.option("--collective", callback=_many(_collective), help="all-reduce, reduce-scatter, ..."),
-            click.option("--size", callback=_many(_size), help="Bytes per NPU, such as 100MB."),
+            click.option("--collective", callback=_many(COLLECTIVE), help=COLLECTIVE.help),
+            click.option("--size", callback=_many(SIZE), help=SIZE.help),
             click.option("--chunks", callback=_chunks, help=help_of_chunks),
-            click.option("--occupancy", callback=_many(_occupancy), help="exclusive or pipelined."),
-            click.option(
-                "--chunk-overhead", callback=_many(_overhead), help="What launching a chunk costs, such as 5us."
-            ),
+            click.option("--occupancy", callback=_many(OCCUPANCY), help=OCCUPANCY.help),
+            click.option("--chunk-overhead", callback=_many(CHUNK_OVERHEAD), help=CHUNK_OVERHEAD.help),
             click.option(
                 "--dimensions",
                 multiple=True,
-                callback=lambda ctx, param, value: tuple(_subset(text) for text in value),
-                help="Indices of the dimensions that take part, such as 0,2 (dim1 is 0); for compare, repeat it for "
-                "several sets.",
+                callback=lambda ctx, param, value: tuple(_told(param, DIMENSIONS.parse, text) for text in value),
+                help=f"{DIMENSIONS.help[:-1]}; for compare, repeat it for several sets.",
             ),
         ]
     ):
@@ -133,18 +147,13 @@ def solver_options(command: Command) -> Command:
                 default="10s",
                 show_default=True,
                 callback=_seconds,
-                help="Per solver call, such as 10s.",
+                help=TIME_LIMIT.help,
             ),
-            click.option(
-                "--evaluations",
-                callback=_evaluations,
-                metavar="N",
-                help="Schedules the solver may time, per call: repeatable runs, unless the time limit is met first.",
-            ),
-            click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True),
+            click.option("--evaluations", callback=_one(EVALUATIONS), metavar="N", help=EVALUATIONS.help),
+            click.option("--seed", type=click.IntRange(SEED.least, SEED.most), default=0, show_default=True),
             click.option(
                 "--workers",
-                type=click.IntRange(1, 1024),
+                type=click.IntRange(WORKERS.least, WORKERS.most),
                 help="Solver threads.  [default: processors; with --evaluations: 1]",
             ),
         ]
@@ -157,15 +166,17 @@ def chunking_options(command: Command) -> Command:
     """Add the options on what a solver may choose about the chunks, and on when it may stop."""
     for option in reversed(
         [
-            click.option("--sizes", callback=_sizing, help="equal or free chunk sizes.  [default: equal]"),
-            click.option("--granularity", callback=_bytes, help="Free sizes are multiples.  [default: NPUs x 4 B]"),
-            click.option("--min-chunk", callback=_bytes, help="Least free size.  [default: the granularity]"),
+            click.option("--sizes", callback=_one(SIZING), help=f"{SIZING.help}  [default: equal]"),
+            click.option(
+                "--granularity", callback=_one(GRANULARITY), help=f"{GRANULARITY.help}  [default: NPUs x 4 B]"
+            ),
+            click.option("--min-chunk", callback=_one(MIN_CHUNK), help=f"{MIN_CHUNK.help}  [default: the granularity]"),
             click.option(
                 "--gap",
                 default="0.01%",
                 show_default=True,
-                callback=_gap,
-                help="Stop so near the bound; with --chunks auto, the one over all numbers.",
+                callback=_one(GAP),
+                help=f"{GAP.help[:-1]}; with --chunks auto, the one over all numbers.",
             ),
         ]
     ):
@@ -267,11 +278,18 @@ def progress_is_visible() -> bool:
     return sys.stderr.isatty()
 
 
-def _many(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], tuple[Any, ...]]:
+def _many(parameter: Parameter[Any]) -> Callable[[click.Context, click.Parameter, str | None], tuple[Any, ...]]:
     def callback(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[Any, ...]:
         if value is None:
             return ()
-        return tuple(_told(param, parse, part.strip()) for part in value.split(","))
+        return tuple(_told(param, parameter.parse, part.strip()) for part in value.split(","))
+
+    return callback
+
+
+def _one(parameter: Parameter[Any]) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+    def callback(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
+        return None if value is None else _told(param, parameter.parse, value)
 
     return callback
 
@@ -283,38 +301,9 @@ def _told(param: click.Parameter, parse: Callable[[str], Any], text: str) -> Any
         raise error.at(param.opts[0]) from None
 
 
-def _collective(text: str) -> Collective:
-    return choose(Collective, text, "collective")
-
-
-def _overhead(text: str) -> int:
-    time_ps = parse_time(text)
-    if time_ps != int(time_ps):
-        raise InputError(f"{text!r} is not a whole number of picoseconds")
-    return int(time_ps)
-
-
-def _occupancy(text: str) -> Occupancy:
-    return choose(Occupancy, text, "occupancy")
-
-
-DEFAULT_MAX_CHUNKS = 16
-"""How many chunks ``--chunks auto`` may choose at most."""
-
-
 def _chunks(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[tuple[int, ...], int | None]:
     """Return the numbers of chunks, and the largest number where it may be chosen."""
-    word, _, limit = (value or "").partition(":")
-    if word == "auto":
-        return (), DEFAULT_MAX_CHUNKS if not limit and ":" not in (value or "") else _told(param, _count, limit)
-    return _many(_count)(ctx, param, value), None
-
-
-def _size(text: str) -> int:
-    size_bytes = parse_size(text)
-    if size_bytes < 1:
-        raise InputError(f"{text!r} is not allowed; at least one byte is needed")
-    return size_bytes
+    return ((), None) if value is None else _told(param, parse_chunk_counts, value)
 
 
 def _solver(ctx: click.Context, param: click.Parameter, value: str) -> str:
@@ -326,61 +315,5 @@ def _solver(ctx: click.Context, param: click.Parameter, value: str) -> str:
     return value
 
 
-def _sizing(ctx: click.Context, param: click.Parameter, value: str | None) -> Sizing | None:
-    return None if value is None else choose(Sizing, value, "--sizes")
-
-
-def _bytes(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    return None if value is None else _told(param, _size, value)
-
-
-def _gap(ctx: click.Context, param: click.Parameter, value: str) -> float:
-    """Return a gap given as a percentage (``0.1%``) or a plain fraction (``0.001``)."""
-    text = value.strip()
-    number = text.removesuffix("%")
-    try:
-        gap = float(number) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        raise InputError(f"--gap: {value!r} is not a gap; write it as 0.1% or 0.001") from None
-    if not 0 <= gap < 100:
-        raise InputError(f"--gap: {value!r} is not allowed; it must not be negative, and below 10000%")
-    return gap
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise InputError(f"{text!r} is not a number of chunks; write a whole number such as 64")
-    if not 1 <= int(text) <= MAX_CHUNKS:
-        raise InputError(f"{text} is not allowed; allowed are 1 to {MAX_CHUNKS}")
-    return int(text)
-
-
-def _evaluations(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    from themis_opt.solving.protocol import MAX_EVALUATIONS
-
-    if value is None:
-        return None
-    text = value.strip()
-    if not text.isascii() or not text.isdigit() or len(text) > len(str(MAX_EVALUATIONS)):
-        raise InputError(
-            f"--evaluations: {value!r} is not a number of evaluations; write a whole number such as 1000000"
-        )
-    if not 1 <= int(text) <= MAX_EVALUATIONS:
-        raise InputError(f"--evaluations: {text} is not allowed; allowed are 1 to {MAX_EVALUATIONS}")
-    return int(text)
-
-
-def _subset(text: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):
-        raise InputError(f"--dimensions: {text!r} is not a list of indices; write it as 0,2")
-    if len({int(part) for part in parts}) != len(parts):
-        raise InputError(f"--dimensions: {text!r} names an index twice; each may stand in it once")
-    return tuple(int(part) for part in parts)
-
-
 def _seconds(ctx: click.Context, param: click.Parameter, value: str) -> float:
-    seconds = float(_told(param, parse_time, value)) / 10**12
-    if not 0 < seconds < 10**7:
-        raise InputError(f"--time-limit: {value!r} is not allowed; it must be above zero and below 10^7 s")
-    return seconds
+    return float(_told(param, TIME_LIMIT.parse, value) / PS_PER_S)

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from themis_opt.cli.exits import Exit, exit_code
-from themis_opt.cli.options import DEFAULT_MAX_CHUNKS, read_argument
+from themis_opt.cli.options import read_argument
 from themis_opt.cli.plot_sources import kind_of_source, require_of_schedules
 from themis_opt.problem.bound import Sizing
 from themis_opt.problem.choices import did_you_mean
 from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.errors import InputError, InvalidScheduleError
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
 from themis_opt.problem.schedule import Schedule
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ import click
 
 from themis_opt.cli.exits import Exit, exit_code
 from themis_opt.cli.options import (
-    DEFAULT_MAX_CHUNKS,
     Overrides,
     choice_from,
     choosing_instance_options,
@@ -24,6 +23,7 @@ from themis_opt.problem.bound import Sizing
 from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.errors import InputError, InvalidScheduleError
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
 from themis_opt.problem.schedule import Schedule
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ import click
 from themis_opt.cli.exits import Exit, exit_code
 from themis_opt.cli.option_help import with_help
 from themis_opt.cli.options import (
-    DEFAULT_MAX_CHUNKS,
     Overrides,
     choice_from,
     choosing_instance_options,
@@ -24,6 +23,7 @@ from themis_opt.cli.options import (
 from themis_opt.problem.bound import Sizing
 from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.errors import InputError
+from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from themis_opt.cli.options import instance_options, overrides_from, read_argument, require_fixed_count
+from themis_opt.problem.parameters import SEED
 
 _DEFAULT = "themis-scf"
 
@@ -16,7 +17,7 @@ _DEFAULT = "themis-scf"
 @click.argument("argument", metavar="SCHEDULE|INSTANCE")
 @instance_options
 @click.option("--scheduler", help="For an instance: the scheduler to run.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(SEED.least, SEED.most), default=0, show_default=True)
 @click.option("--stages", is_flag=True, help="Also list start and end of every stage.")
 @click.option("-o", "--output", metavar="FILE|-", help="Write the schedule, times of all stages included.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the figures as JSON.")

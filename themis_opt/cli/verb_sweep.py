@@ -12,6 +12,7 @@ import click
 from themis_opt.cli.exits import NO_SCHEDULE, Exit, exit_code
 from themis_opt.cli.main import printable
 from themis_opt.problem.errors import InputError, SolverError
+from themis_opt.problem.parameters import WORKERS
 
 if TYPE_CHECKING:
     from themis_opt.studies.planning import Point
@@ -34,7 +35,9 @@ _OTHERS = {
 )
 @click.option("--engine", type=click.Choice(["local", "dask"]), default="local", show_default=True)
 @click.option(
-    "--processes", type=click.IntRange(1, 1024), help="Of this machine, for either engine.  [default: processors]"
+    "--processes",
+    type=click.IntRange(WORKERS.least, WORKERS.most),
+    help="Of this machine, for either engine.  [default: processors]",
 )
 @click.option("--scheduler", "address", metavar="ADDRESS", help="The scheduler of a dask cluster that is running.")
 @click.option("--retry-failed", is_flag=True, help="Try points again that failed before.")

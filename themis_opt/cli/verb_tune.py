@@ -13,7 +13,6 @@ import click
 from themis_opt.cli.exits import Exit, exit_code
 from themis_opt.cli.option_help import with_help
 from themis_opt.cli.options import (
-    DEFAULT_MAX_CHUNKS,
     Overrides,
     choosing_instance_options,
     overrides_from,
@@ -21,6 +20,7 @@ from themis_opt.cli.options import (
     solver_options,
 )
 from themis_opt.problem.errors import InputError
+from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
 
 if TYPE_CHECKING:
     from rich.console import Console

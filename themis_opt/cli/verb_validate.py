@@ -13,6 +13,7 @@ from themis_opt.cli.violations import violation_line
 from themis_opt.problem.bound import Bound, BoundKind
 from themis_opt.problem.errors import InputError, InvalidScheduleError
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.parameters import SEED
 from themis_opt.problem.schedule import Schedule, Status
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class _Judgement:
 @click.argument("schedules", metavar="SCHEDULE|TRACES|XML...", nargs=-1, required=True)
 @click.option("--execute", "move_data", is_flag=True, help="Also move data for every NPU and compare the sums.")
 @click.option("--instance", metavar="INSTANCE", help="Judge against this instance, not the one in the file.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, help="For the data of --execute.")
+@click.option("--seed", type=click.IntRange(SEED.least, SEED.most), default=0, help="For the data of --execute.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the judgements as JSON.")
 def command(
     schedules: tuple[str, ...], move_data: bool, instance: str | None, seed: int, json_path: str | None

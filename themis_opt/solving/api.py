@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from themis_opt.judging.validator import check
 from themis_opt.problem.bound import Bound, BoundScope, Sizing
-from themis_opt.problem.checks import real, shown, whole, whole_or_none
+from themis_opt.problem.checks import shown, whole_or_none
 from themis_opt.problem.choices import choose
 from themis_opt.problem.chunking import make_chunking
 from themis_opt.problem.errors import InputError, SchedulerError, SolverError
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.parameters import DEFAULT_GAP, DEFAULT_TIME_LIMIT_S, SEED
 from themis_opt.problem.schedule import Schedule
 from themis_opt.problem.version import VERSION
 from themis_opt.schedulers.registry import get_scheduler
@@ -20,10 +21,7 @@ from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bound
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.processors import default_workers
 from themis_opt.solving.protocol import (
-    DEFAULT_GAP,
     DEFAULT_SOLVER,
-    DEFAULT_TIME_LIMIT_S,
-    MAX_SEED,
     Progress,
     SolverParams,
 )
@@ -56,7 +54,7 @@ def schedule(instance: Instance, scheduler: str = "themis-scf", *, seed: int = 0
         When the scheduler fails or brings a schedule that breaks a rule, which is a defect of it.
     """
     _require_instance(instance)
-    seed = _checked_seed(seed)
+    seed = SEED.check(seed)
     make = get_scheduler(scheduler)
     try:
         made = make(instance, seed=seed)
@@ -102,10 +100,9 @@ def lower_bound(
         When the assignment MILP or its process failed; the bound returned is the best of the others.
     """
     _require_instance(instance)
-    time_limit_s = real("time_limit_s", time_limit_s)
     scope = scope or equal_chunks_scope(instance)
     params = SolverParams(time_limit_s)
-    bounds = full_bounds(instance, scope, time_limit_s)
+    bounds = full_bounds(instance, scope, params.time_limit_s)
     if with_assignment:
         try:
             with SolverProcess(DEFAULT_SOLVER) as process:
@@ -176,9 +173,7 @@ def solve(
     """
     _require_instance(instance)
     SOLVERS.require(solver)
-    time_limit_s, gap, seed = real("time_limit_s", time_limit_s), real("gap", gap), _checked_seed(seed)
-    max_evaluations = whole_or_none("max_evaluations", max_evaluations)
-    workers = default_workers(max_evaluations) if num_workers is None else whole("num_workers", num_workers)
+    workers = default_workers(max_evaluations) if num_workers is None else num_workers
     max_chunks = whole_or_none("max_chunks", max_chunks)
     granularity_bytes = whole_or_none("granularity_bytes", granularity_bytes)
     min_chunk_bytes = whole_or_none("min_chunk_bytes", min_chunk_bytes)
@@ -197,10 +192,3 @@ def solve(
 def _require_instance(instance: object) -> None:
     if not isinstance(instance, Instance):
         raise InputError(f"instance is {shown(instance)}; it must be an Instance, such as load_instance gives")
-
-
-def _checked_seed(seed: object) -> int:
-    number = whole("seed", seed)
-    if not 0 <= number < MAX_SEED:
-        raise InputError(f"seed is {shown(number)}; allowed are 0 to {MAX_SEED - 1}")
-    return number

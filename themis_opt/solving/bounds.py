@@ -11,10 +11,11 @@ from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.problem.chunking import Chunking
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.interruption import interruptibly
+from themis_opt.problem.parameters import DEFAULT_TIME_LIMIT_S
 from themis_opt.problem.schedule import Schedule
 from themis_opt.proof.certificate import certified_bound_ps
 from themis_opt.proof.critical_path import critical_path_bound
-from themis_opt.solving.protocol import DEFAULT_TIME_LIMIT_S, SolverParams
+from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.solvers import BOUNDS
 from themis_opt.timing.cost import CostModel
 

@@ -7,20 +7,23 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from themis_opt.problem.bound import Bound, BoundScope
+from themis_opt.problem.checks import real, whole
 from themis_opt.problem.chunking import Chunking
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.parameters import (
+    DEFAULT_TIME_LIMIT_S,
+    EVALUATIONS,
+    GAP,
+    MAX_TIME_LIMIT_S,
+    SEED,
+    TIME_LIMIT,
+    WORKERS,
+)
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.solving.ending import Ending
 
 DEFAULT_SOLVER = "auto"
-DEFAULT_TIME_LIMIT_S = 10.0
-DEFAULT_GAP = 1e-4
-"""The gap at which `solve` and `compare` stop unless told otherwise."""
-MAX_SEED = 2**31
-"""Seeds are below it: what the solvers take."""
-MAX_EVALUATIONS = 10**15
-"""The largest evaluation limit: years of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +88,15 @@ class SolverParams:
     max_evaluations: int | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.time_limit_s < 10**9:
-            raise InputError(f"time limit is {self.time_limit_s:g} s; it must be above zero and below 10^9 s")
-        if not 1 <= self.num_workers <= 1024:
-            raise InputError(f"workers is {self.num_workers}; allowed are 1 to 1024")
-        if not 0 <= self.gap < 10**6:
-            raise InputError(f"gap is {self.gap:g}; it must not be negative")
-        if self.max_evaluations is not None and not 1 <= self.max_evaluations <= MAX_EVALUATIONS:
-            raise InputError(f"evaluations is {self.max_evaluations}; allowed are 1 to {MAX_EVALUATIONS}")
+        set_field = object.__setattr__
+        set_field(self, "time_limit_s", real("time_limit_s", self.time_limit_s))
+        if not 0 < self.time_limit_s < MAX_TIME_LIMIT_S:
+            raise InputError(f"time limit is {self.time_limit_s:g} s; {TIME_LIMIT.range_words}")
+        set_field(self, "num_workers", WORKERS.check(whole("num_workers", self.num_workers)))
+        set_field(self, "seed", SEED.check(self.seed))
+        set_field(self, "gap", GAP.check(self.gap))
+        if self.max_evaluations is not None:
+            set_field(self, "max_evaluations", EVALUATIONS.check(whole("max_evaluations", self.max_evaluations)))
 
     def require_plain_chunks(self, solver: str) -> None:
         """Raise unless a fixed number of equal chunks is asked for: what solvers for that alone call first.

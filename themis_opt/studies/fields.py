@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from themis_opt.files.strict import show
-from themis_opt.problem.bound import Sizing
-from themis_opt.problem.choices import choose, did_you_mean
-from themis_opt.problem.collective import Collective
+from themis_opt.problem.choices import did_you_mean
 from themis_opt.problem.errors import InputError
-from themis_opt.problem.instance import Occupancy
 from themis_opt.problem.network import Algorithm, Network, Topology
-from themis_opt.problem.units import exact_text, parse_bandwidth, parse_size, parse_time
+from themis_opt.problem.parameters import (
+    CHUNK_OVERHEAD,
+    CHUNKS,
+    COLLECTIVE,
+    DIMENSIONS,
+    EVALUATIONS,
+    GAP,
+    GRANULARITY,
+    MIN_CHUNK,
+    OCCUPANCY,
+    SEED,
+    SIZE,
+    SIZING,
+    TIME_LIMIT,
+    Parameter,
+    Quantity,
+    WholeNumber,
+    Word,
+)
+from themis_opt.problem.units import exact_text, parse_bandwidth, parse_time
 from themis_opt.studies.table import Value
 
 _PER_DIMENSION = re.compile(r"dimensions\[(0|[1-9][0-9]?)\]\.([a-z_]+)")
@@ -35,24 +51,33 @@ class Field:
     ----------
     name
         As in a study: ``size``, ``dimensions[0].bandwidth``, ``solver.time_limit``.
-    unit
-        Of its values in the table: ``B``, ``B/s``, ``ps`` or nothing.
-    is_number
-        Whether its values are numbers, so that a range of them makes sense.
-    is_whole
-        Whether its values are whole.
-    read
-        Makes a value of what a file holds; raises `InputError`.
+    parameter
+        What it is, with unit, range and parser.
+    takes_null
+        Whether it may be left open.
     dimension
         The index of the dimension it belongs to, or ``None``.
     """
 
     name: str
-    unit: str
-    is_number: bool
-    is_whole: bool
-    read: Callable[[Any], Any]
+    parameter: Parameter[Any]
+    takes_null: bool = False
     dimension: int | None = None
+
+    def read(self, data: object) -> Any:
+        """Return the value that a file holds.
+
+        Raises
+        ------
+        InputError
+            When it is none.
+        """
+        return None if data is None and self.takes_null else self.parameter.read(data)
+
+    @property
+    def unit(self) -> str:
+        """Of its values in the table: ``B``, ``B/s``, ``ps`` or nothing."""
+        return self.parameter.unit
 
     @property
     def part(self) -> str:
@@ -79,7 +104,7 @@ def field_named(name: str) -> Field:
     match = _PER_DIMENSION.fullmatch(name)
     if match is not None and match[2] in _DIMENSION_FIELDS:
         template = _DIMENSION_FIELDS[match[2]]
-        return Field(name, template.unit, template.is_number, template.is_whole, template.read, int(match[1]))
+        return replace(template, name=name, dimension=int(match[1]))
     known = [*_FIELDS, *(f"dimensions[0].{part}" for part in _DIMENSION_FIELDS)]
     raise InputError(f"unknown field {show(name)}; known are: {', '.join(known)}{did_you_mean(name, known)}")
 
@@ -105,141 +130,106 @@ def exact_value_text(field: Field, value: Any) -> str:
     return str(shown_value(field, value))
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"{show(value)} is not allowed; expected a text")
-    return value
+@dataclass(frozen=True, slots=True)
+class _Ratio(Parameter[Fraction]):
+    """How many times one thing is another."""
 
-
-def _quantity(parse: Callable[[str], Any]) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
-        if not isinstance(value, str):
-            raise InputError(f"{show(value)} is not allowed; a quantity needs its unit (100 MB, 700 ns, 2 GB/s)")
-        return parse(value)
-
-    return read
-
-
-def _positive(parse: Callable[[str], Any]) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
-        found = _quantity(parse)(value)
-        if found <= 0:
-            raise InputError(f"{show(value)} is not allowed; it must be above zero")
-        return found
-
-    return read
-
-
-def _whole(least: int, most: int) -> Callable[[Any], int]:
-    def read(value: Any) -> int:
-        if type(value) is not int or not least <= value <= most:
-            raise InputError(f"{show(value)} is not allowed; expected a whole number from {least} to {most}")
-        return value
-
-    return read
-
-
-def _number(value: Any) -> Fraction:
-    """Return a number such as ``4``, ``2.5`` or ``1/3``."""
-    if type(value) is int:
-        number = Fraction(value)
-    else:
+    def parse(self, text: str) -> Fraction:
+        """Return a number such as ``4``, ``2.5`` or ``1/3``."""
         try:
-            number = Fraction(value if isinstance(value, str) and len(value) <= _MAX_DIGITS else "")
+            number = Fraction(text if len(text) <= _MAX_DIGITS else "")
         except (ValueError, ZeroDivisionError):
-            raise InputError(f"{show(value)} is not a number; write it as 4, 2.5 or 1/3") from None
-    if not Fraction(1, 10**9) <= number <= 10**9:
-        raise InputError(f"{show(value)} is not allowed; it must lie between 10^-9 and 10^9")
-    return number
+            raise InputError(f"{show(text)} is not a number; write it as 4, 2.5 or 1/3") from None
+        if not Fraction(1, 10**9) <= number <= 10**9:
+            raise InputError(f"{show(text)} is not allowed; it must lie between 10^-9 and 10^9")
+        return number
+
+    def read(self, data: object) -> Fraction:
+        """Return a number as `parse` does, or a whole one."""
+        if type(data) is not int and not isinstance(data, str):
+            raise InputError(f"{show(data)} is not a number; write it as 4, 2.5 or 1/3")
+        return self.parse(str(data))
+
+    @property
+    def is_number(self) -> bool:
+        """A range of them makes sense."""
+        return True
 
 
-def read_gap(value: Any) -> float:
-    """Return a gap given as ``0.1%`` or ``0.001``."""
-    text = str(value) if type(value) is int else _text(value)
-    number = text.strip().removesuffix("%")
-    try:
-        gap = float(Fraction(number if len(number) <= _MAX_DIGITS else "")) / (100 if text.strip().endswith("%") else 1)
-    except (ValueError, ZeroDivisionError):
-        raise InputError(f"{show(value)} is not a gap; write it as 0.1% or 0.001") from None
-    if not 0 <= gap < 100:
-        raise InputError(f"{show(value)} is not allowed; a gap must not be negative, and below 10000%")
-    return gap
+@dataclass(frozen=True, slots=True)
+class _Split(Parameter[tuple[Fraction, ...]]):
+    """How a sum is shared out."""
+
+    def parse(self, text: str) -> tuple[Fraction, ...]:
+        """Return the parts of a split such as ``2:1:1``."""
+        try:
+            return tuple(_TAPER.parse(part.strip()) for part in text.split(":"))
+        except InputError as error:
+            raise InputError(f"{show(text)} is not a split such as 2:1:1: {error}") from None
 
 
-def _split(value: Any) -> tuple[Fraction, ...]:
-    """Return the parts of a split such as ``2:1:1``."""
-    parts = _text(value).split(":")
-    try:
-        return tuple(_number(part.strip()) for part in parts)
-    except InputError as error:
-        raise InputError(f"{show(value)} is not a split such as 2:1:1: {error}") from None
+@dataclass(frozen=True, slots=True)
+class Loaded(Parameter[Any]):
+    """What only the study's reader can make something of, because files belong to it.
+
+    Attributes
+    ----------
+    load
+        Makes a value of what the file holds.
+    """
+
+    load: Callable[[Any], Any]
+
+    def parse(self, text: str) -> Any:
+        """Return what a text names."""
+        return self.load(text)
+
+    def read(self, data: object) -> Any:
+        """Return what the file names or holds."""
+        return self.load(data)
 
 
-def _subset(value: Any) -> tuple[int, ...] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list) or not value or not all(type(entry) is int for entry in value):
-        raise InputError(f"{show(value)} is not a list of dimension indices such as [0, 2]")
-    return tuple(value)
+def _unread(name: str) -> Loaded:
+    return Loaded(name, "A name, or a mapping.", lambda data: data)
 
 
-def _overhead(value: Any) -> int:
-    time_ps = _quantity(parse_time)(value)
-    if time_ps.denominator != 1:
-        raise InputError(f"{show(value)} is not a whole number of picoseconds")
-    return int(time_ps)
-
-
-def _or_null(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else read(value)
-
-
-def _word(kind: Any, name: str) -> Callable[[Any], Any]:
-    return lambda value: choose(kind, _text(value), name)
-
-
-def _time_limit(value: Any) -> Fraction:
-    time_ps: Fraction = _positive(parse_time)(value)
-    if time_ps >= 10**19:
-        raise InputError(f"{show(value)} is not allowed; a time limit is below 10^7 s")
-    return time_ps
-
-
-_SEEDS = 2**31 - 1
+_TAPER = _Ratio("bandwidth_taper", "Each dimension has so many times the bandwidth of the next.")
+_BANDWIDTH = Quantity("bandwidth", "Of one NPU, one way.", "B/s", parse_bandwidth)
+_LATENCY = Quantity("latency", "Of a step.", "ps", parse_time, above=None)
 _FIELDS = {
     field.name: field
     for field in (
-        Field("network", "", False, False, lambda value: value),
-        Field("collective", "", False, False, _word(Collective, "collective")),
-        Field("size", "B", True, True, _positive(parse_size)),
-        Field("chunks", "", True, True, _whole(1, 65_536)),
-        Field("occupancy", "", False, False, _word(Occupancy, "occupancy")),
-        Field("chunk_overhead", "ps", True, True, _overhead),
-        Field("dimensions", "", False, False, _subset),
-        Field("latency", "ps", True, False, _quantity(parse_time)),
-        Field("total_bandwidth", "B/s", True, False, _positive(parse_bandwidth)),
-        Field("bandwidth_split", "", False, False, _split),
-        Field("bandwidth_taper", "", True, False, _number),
-        Field("scheduler", "", False, False, lambda value: value),
-        Field("seed", "", True, True, _whole(0, _SEEDS)),
-        Field("solver.sizes", "", False, False, _word(Sizing, "solver.sizes")),
-        Field("solver.max_chunks", "", True, True, _or_null(_whole(1, 65_536))),
-        Field("solver.granularity", "B", True, True, _or_null(_positive(parse_size))),
-        Field("solver.min_chunk", "B", True, True, _or_null(_positive(parse_size))),
-        Field("solver.gap", "", False, False, read_gap),
-        Field("solver.time_limit", "ps", True, True, _time_limit),
-        Field("solver.evaluations", "", True, True, _or_null(_whole(1, 10**12))),
+        Field("network", _unread("network")),
+        Field("collective", COLLECTIVE),
+        Field("size", SIZE),
+        Field("chunks", CHUNKS),
+        Field("occupancy", OCCUPANCY),
+        Field("chunk_overhead", CHUNK_OVERHEAD),
+        Field("dimensions", DIMENSIONS, takes_null=True),
+        Field("latency", _LATENCY),
+        Field("total_bandwidth", _BANDWIDTH),
+        Field("bandwidth_split", _Split("bandwidth_split", "The dimensions' parts of all bandwidth.")),
+        Field("bandwidth_taper", _TAPER),
+        Field("scheduler", _unread("scheduler")),
+        Field("seed", SEED),
+        Field("solver.sizes", SIZING),
+        Field("solver.max_chunks", CHUNKS, takes_null=True),
+        Field("solver.granularity", GRANULARITY, takes_null=True),
+        Field("solver.min_chunk", MIN_CHUNK, takes_null=True),
+        Field("solver.gap", GAP),
+        Field("solver.time_limit", TIME_LIMIT),
+        Field("solver.evaluations", EVALUATIONS, takes_null=True),
     )
 }
 _DIMENSION_FIELDS = {
     field.name: field
     for field in (
-        Field("bandwidth", "B/s", True, False, _positive(parse_bandwidth)),
-        Field("latency", "ps", True, False, _quantity(parse_time)),
-        Field("size", "", True, True, _whole(1, 10**9)),
-        Field("topology", "", False, False, _word(Topology, "topology")),
-        Field("algorithm", "", False, False, _or_null(_word(Algorithm, "algorithm"))),
-        Field("reduction_bandwidth", "B/s", True, False, _or_null(_positive(parse_bandwidth))),
+        Field("bandwidth", _BANDWIDTH),
+        Field("latency", _LATENCY),
+        Field("size", WholeNumber("size", "NPUs of a group.", 1, 10**9, "number of NPUs", 8)),
+        Field("topology", Word("topology", "How a group is joined.", Topology)),
+        Field("algorithm", Word("algorithm", "How a group communicates.", Algorithm), takes_null=True),
+        Field("reduction_bandwidth", _BANDWIDTH, takes_null=True),
     )
 }
 SOLVER_FIELDS = tuple(name.removeprefix("solver.") for name in _FIELDS if name.startswith("solver."))

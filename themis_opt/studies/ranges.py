@@ -62,7 +62,7 @@ def _range(field: Field, data: dict[str, Any]) -> Iterator[Any]:
     for key in data:
         if key not in _KEYS:
             raise InputError(f".{show(key)}: unknown key; a range has {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}")
-    if not field.is_number:
+    if not field.parameter.is_number:
         raise InputError(f"{show(data)} is not allowed; a range is of numbers, so write a list of values here")
     first, last = (_end(field, data, key) for key in ("from", "to"))
     if first > last:
@@ -158,7 +158,7 @@ def _rounded(value: Fraction) -> Fraction:
 
 
 def _kept(field: Field, value: Fraction) -> Any:
-    return round(value) if field.is_whole else value
+    return round(value) if field.parameter.is_whole else value
 
 
 def _require_distinct(field: Field, values: tuple[Any, ...]) -> None:
@@ -172,7 +172,7 @@ def _require_distinct(field: Field, values: tuple[Any, ...]) -> None:
 
 def _example(field: Field) -> str:
     values = {"B": ("1 MB", "1 GB"), "B/s": ("50 GB/s", "400 GB/s"), "ps": ("100 ns", "10 us")}
-    if not field.is_number:
+    if not field.parameter.is_number:
         return "[a, b]"
     low, high = values.get(field.unit, ("1", "64"))
     return f"{{from: {low}, to: {high}, points: 4, scale: log}}"

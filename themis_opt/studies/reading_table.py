@@ -78,7 +78,7 @@ def _require_kinds(columns: Sequence[Column], row: StudyRow) -> None:
 
 def _axis_column(name: str) -> Column:
     field = field_named(name)
-    return Column(field.column_name, name, field.unit, Role.AXIS, field.is_number)
+    return Column(field.column_name, name, field.unit, Role.AXIS, field.parameter.is_number)
 
 
 def _metric_column(name: str) -> Column:

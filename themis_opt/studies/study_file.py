@@ -20,7 +20,7 @@ from themis_opt.problem.instance import Instance
 from themis_opt.problem.network import Network
 from themis_opt.studies.choice import read_choice
 from themis_opt.studies.constraints import read_constraint
-from themis_opt.studies.fields import Field, field_named
+from themis_opt.studies.fields import Field, Loaded, field_named
 from themis_opt.studies.ranges import axis_values
 from themis_opt.studies.study import Axis, Study
 from themis_opt.studies.study_metrics import DEFAULT_METRICS, metric_named
@@ -209,7 +209,7 @@ def _require_one_way(base: dict[str, Any], groups: tuple[tuple[Axis, ...], ...])
 
 def _field(name: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Field:
     field = field_named(name if isinstance(name, str) else show(name))
-    return replace(field, read=readers[name]) if name in readers else field
+    return replace(field, parameter=Loaded(name, "", readers[name])) if name in readers else field
 
 
 def _network(value: Any, folder: Path, on_import: OnImport | None) -> Network:

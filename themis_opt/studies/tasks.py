@@ -12,10 +12,10 @@ from typing import Any
 from themis_opt.files.instance_file import instance_document
 from themis_opt.problem.bound import Sizing
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.parameters import DEFAULT_GAP, DEFAULT_TIME_LIMIT_S
 from themis_opt.problem.units import PS_PER_S
 from themis_opt.problem.version import VERSION
 from themis_opt.questions.comparison import THEMIS_BEST
-from themis_opt.solving.protocol import DEFAULT_GAP, DEFAULT_TIME_LIMIT_S
 from themis_opt.studies.choice import Method, SchedulerChoice
 
 

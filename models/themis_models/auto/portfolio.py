@@ -22,10 +22,11 @@ from themis_opt.problem.bound import Bound, Sizing
 from themis_opt.problem.chunking import Chunking, make_chunking
 from themis_opt.problem.errors import SolverError
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.parameters import DEFAULT_GAP
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.solving.bounds import best_bound, quick_bounds
 from themis_opt.solving.ending import CLOSE_S, Ending
-from themis_opt.solving.protocol import DEFAULT_GAP, Progress, SolverParams, SolverResult
+from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
 
 MOST_BYTES = 2**53
 """From here on floating point has no place for every number of bytes."""

@@ -6,7 +6,8 @@ from math import exp2, log2
 
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
-from themis_opt.problem.units import format_size, parse_size
+from themis_opt.problem.parameters import SIZE
+from themis_opt.problem.units import format_size
 
 MAX_SIZES = 1000
 """More sizes than anybody tunes for; a limit that turns a slip of the keyboard into a message."""
@@ -37,9 +38,9 @@ def parse_sizes(text: str, per_octave: int | None = None, points: int | None = N
     for part in text.split(","):
         start, colon, end = part.partition(":")
         if colon:
-            sizes.update(size_range(_size(start), _size(end), per_octave, points))
+            sizes.update(size_range(SIZE.parse(start.strip()), SIZE.parse(end.strip()), per_octave, points))
         else:
-            sizes.add(_size(start))
+            sizes.add(SIZE.parse(start.strip()))
     if len(sizes) > MAX_SIZES:
         raise InputError(f"{text!r} makes {len(sizes)} sizes; allowed are at most {MAX_SIZES}")
     return tuple(sorted(sizes))
@@ -86,10 +87,3 @@ def sizes_title(title: str, smallest: Instance, largest_bytes: int) -> str:
         return title
     name = smallest.network.name  # which is anything, a size too
     return name + title.removeprefix(name).replace(size, f"{size} to {format_size(largest_bytes)}", 1)
-
-
-def _size(text: str) -> int:
-    size_bytes = parse_size(text.strip())
-    if size_bytes < 1:
-        raise InputError(f"{text!r} is not allowed; at least one byte is needed")
-    return size_bytes

@@ -11,6 +11,7 @@ from themis_opt.problem.bound import Bound, Sizing
 from themis_opt.problem.chunking import BYTES_PER_PIECE, Chunking, make_chunking
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.interruption import INTERRUPTION
+from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
 from themis_opt.problem.schedule import Schedule
 from themis_opt.questions.fixed_choices import FIXED_COUNTS, best_fixed_choices, shortest
 from themis_opt.questions.makespans import makespan_of, ratio
@@ -22,9 +23,6 @@ from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import DEFAULT_SOLVER, SolverParams
 from themis_opt.solving.run import Outcome
 from themis_opt.timing import metrics
-
-DEFAULT_MAX_CHUNKS = 16
-"""How many chunks the solver may choose at most, unless told otherwise."""
 
 BASELINE = "baseline"
 

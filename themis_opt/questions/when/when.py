@@ -15,10 +15,11 @@ from enum import StrEnum
 from themis_opt.problem.bound import Bound
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.interruption import INTERRUPTION
+from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
 from themis_opt.problem.schedule import Schedule
 from themis_opt.questions.fixed_choices import FIXED_COUNTS, best_fixed_choices, shortest
 from themis_opt.questions.makespans import makespan_of, ratio
-from themis_opt.questions.tune.tune import BASELINE, DEFAULT_MAX_CHUNKS, solve_size, with_size
+from themis_opt.questions.tune.tune import BASELINE, solve_size, with_size
 from themis_opt.schedulers.registry import scheduler_names
 from themis_opt.solving.any_count import bound_for_any_count
 from themis_opt.solving.process import SolverProcess
