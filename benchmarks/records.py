@@ -18,7 +18,7 @@ from proofs import Origin, Proof, check_origin, check_proof, check_proof_any, ch
 
 from themis_opt.files.atomic import write_text
 from themis_opt.files.instance_file import load_instance
-from themis_opt.files.plain import read_plain
+from themis_opt.files.plain import plain_mapping, read_text
 from themis_opt.files.strict import decode
 from themis_opt.judging.certify import certify
 from themis_opt.problem.bound import Bound, Sizing
@@ -264,7 +264,7 @@ def _load_entry(path: Path) -> Entry:
     if not entry.record_path.exists():
         return entry
     try:
-        data = read_plain(entry.record_path)
+        data = plain_mapping(entry.record_path, read_text(entry.record_path))
         if data.get("format") != FORMAT:
             raise InputError(f"format: {data.get('format')!r} is not allowed; {FORMAT!r} is expected here")
         file = decode(data, RecordFile)

@@ -255,12 +255,12 @@ def test_a_signal_while_it_comes_into_place_waits(tmp_path: Path, schedule_file:
     program = """
 import os, signal, sys
 from themis_opt.cli.main import run
-from themis_opt.files import atomic_folder
+from themis_opt.files import atomic
 rename = os.rename
 def interrupted(*arguments):
     os.kill(os.getpid(), signal.SIGTERM)
     rename(*arguments)
-atomic_folder.os.rename = interrupted
+atomic.os.rename = interrupted
 sys.exit(run(["export", "--to", "astra2", "mine.json", "-o", "out"]))
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)

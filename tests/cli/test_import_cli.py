@@ -16,7 +16,6 @@ from themis_opt.files.network_file import load_network
 from themis_opt.files.remarks import Imported
 
 ROW = TABLE_2["2d-sw-sw"]
-WORKLOAD = "MODEL\n1\nfc -1 5 ALLGATHER 1024 6 NONE 0 7 ALLREDUCE 2000000 8\n"
 
 
 @pytest.fixture
@@ -27,7 +26,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("v2").write_text(astra2_text(ROW, 2**30, (1, 1)))
     Path("system").write_text(astra1_system_text(ROW))
     Path("log").write_text(log(Group(), 0.01, named=True))
-    Path("workload").write_text(WORKLOAD)
     Path("instance.yaml").write_text("format: themis-opt/instance/1\nnetwork: v2\nchunks: 4\n")
     return tmp_path
 
@@ -77,29 +75,6 @@ def test_logs_become_a_network_and_a_table_of_residuals(folder: Path, capsys: py
     told = capsys.readouterr()
     assert told.out.startswith("format: themis-opt/network/1\n")
     assert "worst: " in told.err
-
-
-def test_layers_of_a_workload_are_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["import", "astra-workload", "workload"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "MODEL: 1 layer"
-    assert [line.split() for line in lines[3:7]] == [
-        ["fc", "forward", "5", "all-gather", "1", "KiB", "a", "shard"],
-        ["input", "gradient", "6"],
-        ["weight", "gradient", "7", "all-reduce", "2", "MB"],
-        ["update", "8"],
-    ]
-    assert run(["import", "astra-workload", "workload", "--npus", "128", "--json", "-"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    (layer,) = document["layers"]
-    assert layer["forward"] == {
-        "compute_ns": 5,
-        "communication": {"collective": "all-gather", "stated_bytes": 1024, "size_bytes": 131072},
-    }
-    assert layer["input_gradient"] == {"compute_ns": 6, "communication": None}
-    assert (document["parallelism"], layer["update_ns"], document["remarks"][0]["kind"]) == ("MODEL", 8, "converted")
-    assert run(["import", "astra-workload", "workload", "--json", "-"]) == 0
-    assert json.loads(capsys.readouterr().out)["layers"][0]["forward"]["communication"]["size_bytes"] is None
 
 
 @pytest.mark.parametrize(
@@ -170,10 +145,8 @@ def test_table_2s_latencies_survive_the_way_through_a_file(folder: Path) -> None
     ("arguments", "expected"),
     [
         (["describe", "log"], "log: is an nccl-tests log, no instance or network; 'themis-opt import nccl-tests log "),
-        (["compare", "workload"], "workload: is an ASTRA-sim 1 workload, no instance or network; 'themis-opt import "),
         (["solve", "system"], "system: is an ASTRA-sim 1 system file, no instance or network; 'themis-opt import "),
         (["import", "nccl-tests", "v1", "-o", "x"], "v1: is an ASTRA-sim 1 network, and an nccl-tests log is expected"),
-        (["import", "astra-workload", "log"], "log: is an nccl-tests log, and an ASTRA-sim 1 workload is expected"),
         (["import", "astra-network", "log", "-o", "x"], "log: is an nccl-tests log, no network; 'themis-opt import "),
         (["import", "astra-network", "v1", "--system", "v2", "-o", "x"], "v2: is an ASTRA-sim 2 network; expected an "),
         (["import", "astra-network", "v1", "-o", "v1"], "v1: is already read from or written to by this command"),

@@ -197,12 +197,8 @@ def test_version_1(changes: dict[str, object], expected: str, tmp_path: Path) ->
             "is an ASTRA-sim 1 system file, no network; 'themis-opt import astra-network NETWORK --system {path}' "
             "reads it beside a network",
         ),
-        (
-            "MICRO\n1\nconv -1 5 NONE 0 5 NONE 0 5 ALLREDUCE 10 5\n",
-            "is an ASTRA-sim 1 workload, no network; 'themis-opt import astra-workload {path}' shows its layers",
-        ),
     ],
-    ids=["empty", "another", "ours", "twice", "twice in JSON", "anchor", "cut off", "system", "workload"],
+    ids=["empty", "another", "ours", "twice", "twice in JSON", "anchor", "cut off", "system"],
 )
 def test_what_is_no_network(text: str, expected: str, tmp_path: Path) -> None:
     assert message(tmp_path, text) == expected.replace("{path}", str(tmp_path / "net"))

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nccl_logs import Group, log
 
-from themis_opt.files.astra_workload import read_astra_workload
 from themis_opt.files.importing import import_network
 from themis_opt.files.instance_file import load_instance
 from themis_opt.files.nccl_fit import FitOptions, fit_network
@@ -55,10 +54,6 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "version 1 network as an instance": (astra1_text(ROW), load_instance),
     "version 1 system": (astra1_system_text(ROW), read_system),
     "version 2 system": (SYSTEM_2, read_system),
-    "workload": (
-        "HYBRID_DLRM 7\n2\nfc -1 5 ALLGATHER 1024 6 NONE 0 7 ALLREDUCE 2000 8\nfd -1 5 NONE 0 6 NONE 0 7 NONE 0 8\n",
-        lambda path: read_astra_workload(read_text(path, small=True)),
-    ),
     "nccl-tests": (log(Group(), 0.01, sizes=(8, 1024, 2**20, 2**30), named=True), fit),
 }
 

@@ -22,12 +22,11 @@ from msgspec import convert
 import themis_opt
 from themis_opt.files import strict_yaml
 from themis_opt.files.atomic import check_writable, write_text
-from themis_opt.files.documents import FORMATS, InstanceDocument, NetworkDocument
+from themis_opt.files.documents import FORMATS, InstanceDocument, NetworkDocument, json_schema
 from themis_opt.files.instance_file import instance_from_document, load_instance, save_instance
 from themis_opt.files.network_file import load_network, network_document, save_network
 from themis_opt.files.plain import parse_yaml
 from themis_opt.files.schedule_file import load_schedule, save_schedule, schedule_document
-from themis_opt.files.schema import json_schema
 from themis_opt.files.shipped import shipped_instances, shipped_networks
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.problem.errors import InputError

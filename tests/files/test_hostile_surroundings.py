@@ -18,7 +18,7 @@ from themis_opt.cli.main import run
 from themis_opt.export.chakra.judge.setup import MAX_RANKS
 from themis_opt.export.chakra.write.readme import MAX_INTERPRETED_RANKS
 from themis_opt.export.msccl.judge.xml_judge import interpret_text
-from themis_opt.files.plain import MAX_FILE_BYTES, MAX_LOG_BYTES, parse_json, read_log, read_plain
+from themis_opt.files.plain import MAX_FILE_BYTES, MAX_LOG_BYTES, parse_json, read_log, read_text
 from themis_opt.problem.errors import InputError
 
 EXPORTS = ["csv", "perfetto", "graphml"]
@@ -31,7 +31,7 @@ def test_a_sparse_file_is_refused_by_its_size(tmp_path: Path) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(InputError, match=f"sparse.json: has more than {MAX_FILE_BYTES} bytes, the limit for sched"):
-            read_plain(path)
+            read_text(path)
         assert tracemalloc.get_traced_memory()[1] < 10**6  # it is not read
     finally:
         tracemalloc.stop()

@@ -31,7 +31,7 @@ def export(schedules: tuple[str, ...], output: str, options: ExportOptions) -> N
     from themis_opt.cli.exporting import read_valid_schedule
     from themis_opt.cli.main import printable
     from themis_opt.export.chakra.write.folder import AstraFolder
-    from themis_opt.files.atomic_folder import check_folder, write_folder
+    from themis_opt.files.atomic import check_folder, write_folder
 
     (path,) = schedules
     force = bool(options.force)

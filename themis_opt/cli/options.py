@@ -227,11 +227,12 @@ def read_argument(name: str) -> Instance | Schedule:
         When there is none.
     """
     from themis_opt.cli.import_remarks import announce
+    from themis_opt.files.documents import kind_of
     from themis_opt.files.importing import read_own_or_foreign
-    from themis_opt.files.instance_file import find_instance, instance_from_data
-    from themis_opt.files.kinds import kind_of
+    from themis_opt.files.instance_file import instance_from_data
     from themis_opt.files.remarks import Imported
     from themis_opt.files.schedule_file import schedule_from_data
+    from themis_opt.files.shipped import find_instance
 
     path = find_instance(name)
     data = read_own_or_foreign(path, small=False)

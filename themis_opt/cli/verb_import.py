@@ -1,22 +1,19 @@
-"""``themis-opt import``: networks and workloads from the files of others, with a word on every quantity."""
+"""``themis-opt import``: networks from the files of others, with a word on every quantity."""
 
 from __future__ import annotations
 
-import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from themis_opt.problem.errors import InputError
+from themis_opt.problem.errors import InputError, located
 
 if TYPE_CHECKING:
-    from themis_opt.files.astra_workload import Layer, Workload
     from themis_opt.files.nccl_fit import Fit
     from themis_opt.files.remarks import Imported
 
 _COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all")
-_PASSES = ("forward", "input gradient", "weight gradient")
 
 
 def _name(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -97,8 +94,7 @@ def nccl_tests(
     The line through them has the least sum of squared relative residuals: small sizes count as much as large ones.
     """
     from themis_opt.files.atomic import check_outputs
-    from themis_opt.files.foreign import ForeignKind
-    from themis_opt.files.importing import expect_kind_of, printable_name, printable_text
+    from themis_opt.files.importing import ForeignKind, expect_kind_of, printable_name, printable_text
     from themis_opt.files.nccl_fit import FitOptions, fit_network
     from themis_opt.files.nccl_tests import read_nccl_log
     from themis_opt.files.plain import read_log
@@ -110,10 +106,8 @@ def nccl_tests(
     for file in files:
         text = read_log(file)
         expect_kind_of(file, text, ForeignKind.NCCL_TESTS)
-        try:
+        with located(file):
             logs.append(read_nccl_log(text, size))
-        except InputError as error:
-            raise error.at(file) from None
     options = FitOptions(
         None if collective is None else Collective(collective),
         size,
@@ -122,49 +116,10 @@ def nccl_tests(
         in_place,
     )
     source = f"nccl-tests, fitted to {', '.join(printable_text(os.path.basename(file)) for file in files)}"
-    try:
+    with located(", ".join(files)):
         fit = fit_network(logs, options, printable_name(files[0]) if name is None else name, source)
-    except InputError as error:
-        raise error.at(", ".join(files)) from None
     _print_fit(fit, output == "-")
     _write(fit.imported, output)
-
-
-@command.command("astra-workload", short_help="The layers of a workload of ASTRA-sim 1.")
-@click.argument("file", metavar="FILE")
-@click.option("--npus", type=click.IntRange(2, 10**9), metavar="N", help="NPUs that gather: converts ALLGATHER sizes.")
-@click.option("--json", "json_path", metavar="FILE|-", help="Write the layers as JSON.")
-def astra_workload(file: str, npus: int | None, json_path: str | None) -> None:
-    """Show the layers of a workload of ASTRA-sim 1: what each pass computes and communicates.
-
-    An ALLGATHER's bytes are the shard each NPU starts with; --npus makes them the array gathered, as everywhere here.
-    """
-    from themis_opt.cli.import_remarks import remark_lines
-    from themis_opt.cli.tables import console
-    from themis_opt.cli.wrapping import print_sentence
-    from themis_opt.files.astra_workload import read_astra_workload
-    from themis_opt.files.atomic import check_outputs, write_text
-    from themis_opt.files.foreign import ForeignKind
-    from themis_opt.files.importing import expect_kind_of
-    from themis_opt.files.plain import read_text
-
-    check_outputs((json_path,), (file,))
-    text = read_text(file, small=True)
-    expect_kind_of(file, text, ForeignKind.ASTRA_WORKLOAD)
-    try:
-        workload = read_astra_workload(text)
-    except InputError as error:
-        raise error.at(file) from None
-    if json_path is not None:
-        write_text(json_path, json.dumps(_workload_document(workload, npus), indent=1, ensure_ascii=False) + "\n")
-    if json_path == "-":
-        return
-    out = console()
-    plural = "" if len(workload.layers) == 1 else "s"
-    print_sentence(out, f"{workload.parallelism}: {len(workload.layers)} layer{plural}", style="bold")
-    out.print(_workload_table(workload, npus))
-    for line in remark_lines(workload.remarks):
-        print_sentence(out, line)
 
 
 def _write(imported: Imported, output: str) -> None:
@@ -203,56 +158,3 @@ def _print_fit(fit: Fit, to_stderr: bool) -> None:
         f"worst: {worst.relative:+.1%} at {place} (measured {measured}, fitted {fitted})",
         soft_wrap=True,
     )
-
-
-def _workload_table(workload: Workload, npus: int | None) -> Any:
-    from themis_opt.cli.tables import make_table, shorten
-    from themis_opt.problem.collective import Collective
-    from themis_opt.problem.units import format_size
-
-    table = make_table(
-        [("layer", "left"), ("pass", "left"), ("computes [ns]", "right"), ("collective", "left"), ("size", "right")]
-    )
-    for layer in workload.layers:
-        name = shorten(layer.name, 24)
-        for title, part in zip(_PASSES, layer.passes, strict=True):
-            row = [name, title, str(part.compute_ns)]
-            if part.communication is not None:
-                told = part.communication
-                is_shard = told.collective is Collective.ALL_GATHER and npus is None
-                size = told.stated_bytes if npus is None else told.size_bytes(npus)
-                row += [str(told.collective), f"{format_size(size)}{' a shard' if is_shard else ''}"]
-            table.add_row(*row)
-            name = ""
-        table.add_row("", "update", str(layer.update_ns))
-    return table
-
-
-def _workload_document(workload: Workload, npus: int | None) -> dict[str, Any]:
-    return {
-        "format": "themis-opt/astra-workload/1",
-        "parallelism": workload.parallelism,
-        "parameters": list(workload.parameters),
-        "num_npus": npus,
-        "layers": [_layer_document(layer, npus) for layer in workload.layers],
-        "remarks": [{"kind": str(r.kind), "key": r.key, "text": r.text} for r in workload.remarks],
-    }
-
-
-def _layer_document(layer: Layer, npus: int | None) -> dict[str, Any]:
-    from themis_opt.problem.collective import Collective
-
-    document: dict[str, Any] = {"name": layer.name}
-    for title, part in zip(_PASSES, layer.passes, strict=True):
-        told = part.communication
-        communication = None
-        if told is not None:
-            is_unknown = told.collective is Collective.ALL_GATHER and npus is None
-            communication = {
-                "collective": str(told.collective),
-                "stated_bytes": told.stated_bytes,
-                "size_bytes": None if is_unknown else told.size_bytes(npus or 1),
-            }
-        document[title.replace(" ", "_")] = {"compute_ns": part.compute_ns, "communication": communication}
-    document["update_ns"] = layer.update_ns
-    return document

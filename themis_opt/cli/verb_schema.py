@@ -13,6 +13,6 @@ import click
 def command(kind: str, output: str) -> None:
     """Print the JSON Schema of a file format (draft 2020-12)."""
     from themis_opt.files.atomic import write_text
-    from themis_opt.files.schema import json_schema
+    from themis_opt.files.documents import json_schema
 
     write_text(output, json.dumps(json_schema(kind), indent=1) + "\n")

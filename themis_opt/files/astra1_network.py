@@ -7,21 +7,11 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from themis_opt.files.astra2_network import TOPOLOGIES, algorithm_for, bandwidth_remark, latency_remark
-from themis_opt.files.foreign_values import (
-    check_keys,
-    check_lengths,
-    entries,
-    group_size,
-    number,
-    number_text,
-    positive,
-    shown,
-    whole,
-    word,
-)
+from themis_opt.files.astra2_network import TOPOLOGIES, algorithm_for, bandwidth_remark, group_size, latency_remark
+from themis_opt.files.foreign_values import check_keys, dimension_lists, number, positive, whole_number, word
 from themis_opt.files.remarks import Imported, Remark, RemarkKind
-from themis_opt.problem.errors import InputError
+from themis_opt.files.strict import number_text, show
+from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.network import MAX_DIMENSIONS, Algorithm, Dimension, Network, Topology
 
 FORMAT_NAME = "an ASTRA-sim 1 network"
@@ -79,8 +69,7 @@ def read_astra1_network(
         Naming the key whose value is wrong.
     """
     check_keys(data, KEYS, REQUIRED, FORMAT_NAME)
-    lists = {key: entries(data, key, "values") for key in (*REQUIRED, *EXTRA_LATENCIES, *HBM) if key in data}
-    check_lengths(lists, list(lists))
+    lists = dimension_lists(data, dict.fromkeys((*REQUIRED, *EXTRA_LATENCIES, *HBM), "values"))
     num_dimensions = len(lists["topologies-per-dim"])
     _check_count(data, num_dimensions)
     remarks: list[Remark] = []
@@ -91,23 +80,27 @@ def read_astra1_network(
     for k in range(num_dimensions):
         topology = TOPOLOGIES[word(lists["topologies-per-dim"][k], f"topologies-per-dim[{k}]", TOPOLOGIES)]
         size = group_size(lists["units-count"][k], f"units-count[{k}]")
-        links = whole(lists["links-count"][k], f"links-count[{k}]", 1, "links per NPU")
+        links = whole_number(lists["links-count"][k], f"links-count[{k}]", 1, "links per NPU")
         per_link = positive(lists["link-bandwidth"][k], f"link-bandwidth[{k}]", "GB/s")
         bandwidth_Bps = per_link * links * gigabyte.num_bytes
         is_binary = gigabyte is Gigabyte.BINARY
         remarks.append(bandwidth_remark(f"link-bandwidth[{k}]", per_link, links, bandwidth_Bps, binary=is_binary))
         latency_ps, said = _latency(lists, k, topology)
-        remarks += said
         chosen, assumed = algorithm_for(topology, size, None if algorithms is None else algorithms[k])
-        if assumed is not None:
-            remarks.append(Remark(RemarkKind.ASSUMED, f"units-count[{k}]", assumed))
-        try:
+        remarks += [*said, *(Remark(RemarkKind.ASSUMED, f"units-count[{k}]", text) for text in assumed)]
+        with located(f"dimension {k}"):
             dimensions.append(Dimension(topology, size, bandwidth_Bps, latency_ps, chosen, links))
-        except InputError as error:
-            raise error.at(f"dimension {k}") from None
-    remarks += _absent_latencies(lists)
+    remarks += [
+        Remark(RemarkKind.ASSUMED, key, "is not in the file: taken as 0 ns")
+        for key in EXTRA_LATENCIES
+        if key not in lists
+    ]
     remarks += _hbm(lists)
-    remarks += [_unused(key, data[key]) for key in NAMES if key in data]
+    remarks += [
+        Remark(RemarkKind.IGNORED, key, f"{show(data[key])} is a name; nothing depends on it")
+        for key in NAMES
+        if key in data
+    ]
     network = Network(name, tuple(dimensions), source, gigabyte.reading)
     return Imported(network, FORMAT_NAME, gigabyte.reading, tuple(remarks))
 
@@ -115,7 +108,7 @@ def read_astra1_network(
 def _check_count(data: Mapping[str, Any], num_dimensions: int) -> None:
     if "dimensions-count" not in data:
         return
-    count = whole(data["dimensions-count"], "dimensions-count", 1, "dimensions", MAX_DIMENSIONS)
+    count = whole_number(data["dimensions-count"], "dimensions-count", 1, "dimensions", MAX_DIMENSIONS)
     if count != num_dimensions:
         raise InputError(
             f"dimensions-count: is {count}, but topologies-per-dim has {num_dimensions}; "
@@ -142,14 +135,6 @@ def _latency(lists: Mapping[str, list[Any]], k: int, topology: Topology) -> tupl
     return latency_ps, [latency_remark(f"link-latency[{k}]", per_link, hops, latency_ps, extra), *remarks]
 
 
-def _absent_latencies(lists: Mapping[str, list[Any]]) -> list[Remark]:
-    return [
-        Remark(RemarkKind.ASSUMED, key, "is not in the file: taken as 0 ns")
-        for key in EXTRA_LATENCIES
-        if key not in lists
-    ]
-
-
 def _hbm(lists: Mapping[str, list[Any]]) -> list[Remark]:
     """Return what there is to say of the HBM model, which we do not have.
 
@@ -167,12 +152,8 @@ def _hbm(lists: Mapping[str, list[Any]]) -> list[Remark]:
         if scale != 0 and any(values.values()):
             key, value = (f"hbm-scale[{k}]", scale) if scale else next((f"{n}[{k}]", v) for n, v in values.items() if v)
             raise InputError(
-                f"{key}: {shown(value)} switches ASTRA-sim's model of the memory on, and there is none here; "
+                f"{key}: {show(value)} switches ASTRA-sim's model of the memory on, and there is none here; "
                 "set hbm-scale to 0 in every dimension"
             )
     why = "hbm-scale is 0" if "hbm-scale" in present and not any(lists["hbm-scale"]) else "every value is 0"
     return [Remark(RemarkKind.IGNORED, ", ".join(present), f"the model of the memory is off ({why})")]
-
-
-def _unused(key: str, value: object) -> Remark:
-    return Remark(RemarkKind.IGNORED, key, f"{shown(value)} is a name; nothing depends on it")

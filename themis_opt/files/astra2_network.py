@@ -11,18 +11,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from themis_opt.files.foreign_values import (
-    check_keys,
-    check_lengths,
-    entries,
-    group_size,
-    number,
-    number_text,
-    positive,
-    word,
-)
+from themis_opt.files.foreign_values import check_keys, dimension_lists, number, positive, whole_number, word
 from themis_opt.files.remarks import Imported, Remark, RemarkKind
-from themis_opt.problem.errors import InputError
+from themis_opt.files.strict import number_text
+from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.network import DEFAULT_ALGORITHM, Algorithm, Dimension, Network, Topology
 from themis_opt.problem.units import exact_text, format_bandwidth
 
@@ -60,11 +52,7 @@ def read_astra2_network(
         Naming the key whose value is wrong.
     """
     check_keys(data, KEYS, KEYS, FORMAT_NAME)
-    lists = {
-        key: entries(data, key, what)
-        for key, what in zip(KEYS, ("topologies", "NPUs", "GB/s", "nanoseconds"), strict=True)
-    }
-    check_lengths(data, KEYS)
+    lists = dimension_lists(data, dict(zip(KEYS, ("topologies", "NPUs", "GB/s", "nanoseconds"), strict=True)))
     remarks: list[Remark] = []
     dimensions: list[Dimension] = []
     for k in range(len(lists["topology"])):
@@ -84,14 +72,10 @@ def read_astra2_network(
         latency_ps = near_whole(per_hop * hops * 1000, 1)
         remarks.append(latency_remark(f"latency[{k}]", per_hop, hops, latency_ps))
         chosen, assumed = algorithm_for(topology, size, None if algorithms is None else algorithms[k])
-        if assumed is not None:
-            remarks.append(Remark(RemarkKind.ASSUMED, f"npus_count[{k}]", assumed))
-        try:
-            dimensions.append(
-                Dimension(topology, size, bandwidth_Bps, latency_ps, chosen, links if links > 1 else None)
-            )
-        except InputError as error:
-            raise error.at(f"dimension {k}") from None
+        remarks += [Remark(RemarkKind.ASSUMED, f"npus_count[{k}]", text) for text in assumed]
+        with located(f"dimension {k}"):
+            several = links if links > 1 else None
+            dimensions.append(Dimension(topology, size, bandwidth_Bps, latency_ps, chosen, several))
     network = Network(name, tuple(dimensions), source, READING)
     return Imported(network, FORMAT_NAME, READING, tuple(remarks))
 
@@ -124,40 +108,81 @@ def astra2_network_text(network: Network) -> str:
     return "".join(f"{key}: [{', '.join(values)}]\n" for key, values in columns.items())
 
 
+def group_size(value: object, path: str) -> int:
+    """Return the NPUs in a group of a dimension: ASTRA-sim has no dimension of one.
+
+    Raises
+    ------
+    InputError
+        When it is no whole number, or below 2.
+    """
+    if value == 1 and type(value) is int:
+        raise InputError(f"{path}: 1 is not allowed, for a dimension joins at least 2 NPUs; leave it out of every list")
+    return whole_number(value, path, 2, "NPUs")
+
+
 def near_whole(value: Fraction, parts: int) -> Fraction:
     """Return the multiple of 1/`parts` within 1 part in 10^15 of a value, or the value where there is none."""
     rounded = Fraction(round(value * parts), parts)
     return rounded if abs(rounded - value) <= value * _NEAR else value
 
 
-def algorithm_for(topology: Topology, size: int, given: Algorithm | None) -> tuple[Algorithm, str | None]:
-    """Return a dimension's algorithm, and what had to be assumed for want of one: a switch of any size sends directly.
+def algorithm_for(topology: Topology, size: int, given: Algorithm | None) -> tuple[Algorithm, tuple[str, ...]]:
+    """Return a dimension's algorithm, and in words what had to be assumed for want of one: a switch sends directly.
 
     ASTRA-sim has no algorithm but ring and direct for a number of NPUs that is no power of two.
+
+    Parameters
+    ----------
+    topology, size
+        Of the dimension.
+    given
+        The algorithm, where the file says it.
     """
     if given is not None:
-        return given, None
+        return given, ()
     default = DEFAULT_ALGORITHM[topology]
     if default is Algorithm.HALVING_DOUBLING and size & (size - 1):
-        return Algorithm.DIRECT, f"{size} NPUs are no power of two: algorithm direct, not halving-doubling"
-    return default, None
+        return Algorithm.DIRECT, (f"{size} NPUs are no power of two: algorithm direct, not halving-doubling",)
+    return default, ()
 
 
 def bandwidth_remark(key: str, per_link: Fraction, links: int, bandwidth_Bps: Fraction, *, binary: bool) -> Remark:
-    """Return what became of a bandwidth per link: all of an NPU's links together, in decimal units."""
+    """Return what became of a bandwidth per link: all of an NPU's links together, in decimal units.
+
+    Parameters
+    ----------
+    key
+        Where it stands in the file.
+    per_link, links
+        What each link has, in the file's unit, and how many an NPU has.
+    bandwidth_Bps
+        What was made of it.
+    binary
+        Whether the file's unit is GiB/s, and not GB/s.
+    """
     unit = "GiB/s" if binary else "GB/s"
-    text = f"{number_text(per_link)} {unit} per NPU"
-    if links != 1:
-        text = (
-            f"{number_text(per_link)} {unit} per link x {links} links = {number_text(per_link * links)} {unit} per NPU"
-        )
+    each = "" if links == 1 else f"{number_text(per_link)} {unit} per link x {links} links = "
+    text = f"{each}{number_text(per_link * links)} {unit} per NPU"
     if binary:
         text += f" = {format_bandwidth(bandwidth_Bps)}"
     return Remark(RemarkKind.CONVERTED, key, text)
 
 
 def latency_remark(key: str, per_hop: Fraction, hops: int, latency_ps: Fraction, extra: str = "") -> Remark:
-    """Return what became of a latency per hop: that of one step."""
+    """Return what became of a latency per hop: that of one step.
+
+    Parameters
+    ----------
+    key
+        Where it stands in the file.
+    per_hop, hops
+        Latency of a hop [ns], and hops of a message.
+    latency_ps
+        What was made of it.
+    extra
+        What else is in it, in words.
+    """
     through = " x 2 hops through the switch" if hops == 2 else " per hop"
     text = f"{number_text(per_hop)} ns{through}{extra} = {number_text(latency_ps / 1000)} ns per step"
     return Remark(RemarkKind.CONVERTED, key, text)
@@ -165,18 +190,9 @@ def latency_remark(key: str, per_hop: Fraction, hops: int, latency_ps: Fraction,
 
 def _decimal(value: Fraction) -> str:
     """Return a decimal of a value: exact where it has an end within sixty digits, else thirty digits long."""
-    denominator = value.denominator
-    twos = (denominator & -denominator).bit_length() - 1
-    denominator >>= twos
-    fives = 0
-    while denominator % 5 == 0:
-        denominator //= 5
-        fives += 1
-    places = max(twos, fives)
-    if denominator != 1 or places > 2 * _WRITTEN_DIGITS:
+    places = 2 * _WRITTEN_DIGITS
+    if 10**places % value.denominator:
         exponent = len(str(value.numerator)) - len(str(value.denominator))
         places = max(_WRITTEN_DIGITS - exponent, 0)
-    scaled = round(value * 10**places)
-    digits = str(scaled).rjust(places + 1, "0")
-    text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    digits = str(round(value * 10**places)).rjust(places + 1, "0")
+    return f"{digits[:-places]}.{digits[-places:]}".rstrip("0").rstrip(".") if places else digits

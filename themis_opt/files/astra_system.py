@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from themis_opt.files.foreign_values import check_keys, shown, whole, word
+from themis_opt.files.foreign_values import check_keys, whole_number, word
 from themis_opt.files.remarks import Remark, RemarkKind
+from themis_opt.files.strict import show
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import MAX_CHUNKS
 from themis_opt.problem.network import MAX_DIMENSIONS, Algorithm
@@ -134,9 +135,9 @@ def read_system_lines(text: str) -> dict[str, Any]:
         if not line.strip():
             continue
         if not colon or not key or not value:
-            raise InputError(f"line {place}: {shown(line.strip())} is not allowed; expected a key, a colon and a value")
+            raise InputError(f"line {place}: {show(line.strip())} is not allowed; expected a key, a colon and a value")
         if key in data:
-            raise InputError(f"line {place}: {shown(key)} stands twice; remove one")
+            raise InputError(f"line {place}: {show(key)} stands twice; remove one")
         data[key] = int(value) if re.fullmatch(r"[0-9]{1,12}", value) else value
     return data
 
@@ -157,21 +158,14 @@ def read_system(data: Mapping[str, Any], version: int) -> AstraSystem:
     remarks: list[Remark] = []
     if "preferred-dataset-splits" in data:
         key = "preferred-dataset-splits"
-        num_chunks = whole(data[key], key, 1, "chunks", MAX_CHUNKS)
+        num_chunks = whole_number(data[key], key, 1, "chunks", MAX_CHUNKS)
         splits, chunks = ("split", "chunk") if num_chunks == 1 else ("splits", "chunks")
-        remarks.append(
-            Remark(
-                RemarkKind.CONVERTED,
-                key,
-                f"{num_chunks} {splits} = {num_chunks} {chunks}, an instance's: --chunks {num_chunks}",
-            )
-        )
+        text = f"{num_chunks} {splits} = {num_chunks} {chunks}, an instance's: --chunks {num_chunks}"
+        remarks.append(Remark(RemarkKind.CONVERTED, key, text))
     remarks += [_implementation(key, names, counting, lists.get(counting)) for key, names in lists.items()]
     remarks += _scheduling(data, version)
     reasons = {**_NOT_MODELLED, **(_ONLY_1 if version == 1 else _ONLY_2)}
-    for key in data:
-        if key in reasons:
-            remarks.append(Remark(RemarkKind.IGNORED, key, f"{shown(data[key])}: {reasons[key]}"))
+    remarks += [Remark(RemarkKind.IGNORED, key, f"{show(data[key])}: {reasons[key]}") for key in data if key in reasons]
     return AstraSystem(version, lists.get(counting), counting, num_chunks, tuple(remarks))
 
 
@@ -179,12 +173,12 @@ def _names(value: object, key: str, version: int) -> tuple[str, ...]:
     """Return the words for the algorithms of the dimensions: joined by ``_`` in version 1, a list in version 2."""
     if version == 1:
         if not isinstance(value, str):
-            raise InputError(f"{key}: {shown(value)} is not allowed; expected words joined by _, such as ring_direct")
+            raise InputError(f"{key}: {show(value)} is not allowed; expected words joined by _, such as ring_direct")
         names: list[Any] = value.split("_")
     elif isinstance(value, list):
         names = value
     else:
-        raise InputError(f'{key}: {shown(value)} is not allowed; expected a list of words, such as ["ring", "direct"]')
+        raise InputError(f'{key}: {show(value)} is not allowed; expected a list of words, such as ["ring", "direct"]')
     if not 1 <= len(names) <= MAX_DIMENSIONS:
         raise InputError(f"{key}: has {len(names)} values; a network has 1 to {MAX_DIMENSIONS} dimensions")
     known = (*_ALGORITHMS, *_FLAT, "doubleBinaryTree")
@@ -236,7 +230,7 @@ def _scheduling(data: Mapping[str, Any], version: int) -> list[Remark]:
     present = [key for key in _SCHEDULING if key in data]
     if version == 2:
         return [
-            Remark(RemarkKind.IGNORED, key, f"{shown(data[key])}: nobody reads it in ASTRA-sim 2") for key in present
+            Remark(RemarkKind.IGNORED, key, f"{show(data[key])}: nobody reads it in ASTRA-sim 2") for key in present
         ]
     if not present:
         return []
@@ -249,15 +243,12 @@ def _scheduling(data: Mapping[str, Any], version: int) -> list[Remark]:
 def _scheduler_text(order: str, queue: str) -> str:
     """Return which scheduler of ours does what these words ask for."""
     policy = _QUEUES.get(queue)
-    if order == "themis" and policy:
-        return (
-            f"belongs to no network; use scheduler themis-{policy} (or themis-astra-{policy}, "
-            "which follows ASTRA-sim's code)"
-        )
-    if order == "themis-flex" and policy:
-        return f"belongs to no network; use scheduler themis-flex-{policy}"
-    if order == "baseline" and policy == "fifo":
-        return "belongs to no network; use scheduler baseline (or baseline-astra, which follows ASTRA-sim's code)"
-    if order == "round-robin" and policy == "fifo":
-        return "belongs to no network; use scheduler round-robin"
-    return f"belongs to no network; no scheduler here serves {order} orders by {queue}"
+    use = {
+        ("themis", policy): f"themis-{policy} (or themis-astra-{policy}, which follows ASTRA-sim's code)",
+        ("themis-flex", policy): f"themis-flex-{policy}",
+        ("baseline", "fifo"): "baseline (or baseline-astra, which follows ASTRA-sim's code)",
+        ("round-robin", "fifo"): "round-robin",
+    }.get((order, policy))
+    if use is None or policy is None:
+        return f"belongs to no network; no scheduler here serves {order} orders by {queue}"
+    return f"belongs to no network; use scheduler {use}"

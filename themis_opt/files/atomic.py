@@ -1,15 +1,20 @@
-"""Writing a file whole or not at all."""
+"""Writing a file or a folder whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
+import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from themis_opt.problem.errors import InputError
+from themis_opt.problem.interruption import INTERRUPTION
 
 _EMPTY = "-o or --json: the name of the output file is empty; name a file, or - for standard output"
 
@@ -32,12 +37,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    if not name:
-        raise InputError(_EMPTY)
-    try:
-        _write(os.path.realpath(name), text.encode("utf-8"))
-    except (OSError, ValueError) as error:
-        raise _cannot_write(name, error) from None
+    write_bytes(name, text.encode("utf-8"))
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
@@ -54,7 +54,8 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     try:
         _write(os.path.realpath(name), data)
     except (OSError, ValueError) as error:
-        raise _cannot_write(name, error) from None
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"{name}: cannot be written: {reason}") from None
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -103,9 +104,101 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str] = ()) -> 
         taken.add(place)
 
 
-def _cannot_write(name: str, error: Exception) -> InputError:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return InputError(f"{name}: cannot be written: {reason}")
+def check_folder(name: str, *, force: bool) -> None:
+    """Raise early if a later `write_folder` to this path cannot work.
+
+    Raises
+    ------
+    InputError
+        When the path is no folder or one with files in it, or there is no folder around it that can be written to.
+    """
+    if not name or name == "-":
+        raise InputError(f"-o {name or repr(name)}: a folder is written; name one")
+    target = os.path.realpath(name)
+    if os.path.lexists(target):
+        if not os.path.isdir(target):
+            raise InputError(f"{name}: is a file, and a folder is written; name another")
+        try:
+            if not force and os.listdir(target):
+                raise InputError(f"{name}: has files in it; name a new folder, or write into this one with --force")
+        except OSError as error:
+            raise InputError(f"{name}: cannot be read: {error.strerror}") from None
+    around = os.path.dirname(target)
+    if not os.path.isdir(around):
+        raise InputError(f"{name}: there is no folder {around}; create it first")
+    for writable in (around, target):
+        if os.path.isdir(writable) and not os.access(writable, os.W_OK | os.X_OK):
+            raise InputError(f"{name}: folder {writable} is not writable")
+
+
+def write_folder(
+    name: str, fill: Callable[[Path], None], num_bytes: int, *, force: bool, ours: re.Pattern[str], last: str
+) -> None:
+    """Let `fill` write into a temporary folder beside `name`, and put it in place when all is there.
+
+    Parameters
+    ----------
+    name
+        The folder; it does not exist or is empty, unless `force`.
+    fill
+        Writes all files into the folder it is given.
+    num_bytes
+        About how much that is, to say at once when the disk has less.
+    force
+        Whether `name` may have files: those called like `ours` go, whoever wrote them, and all others stay.
+    ours
+        What files of this kind are called.
+    last
+        The file that comes into place last: a folder that has it is complete.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written; `name` is as it was, unless the disk failed while files were moved into place.
+    """
+    check_folder(name, force=force)
+    target = os.path.realpath(name)
+    try:
+        free = shutil.disk_usage(os.path.dirname(target)).free
+        if free < num_bytes:
+            raise InputError(f"{name}: cannot be written: it takes {num_bytes} bytes, and the disk has {free} left")
+        temporary = tempfile.mkdtemp(dir=os.path.dirname(target), prefix=".themis-opt-", suffix=".tmp")
+        try:
+            fill(Path(temporary))
+            # A signal from here on waits until the folder is whole.
+            with INTERRUPTION.held():
+                os.chmod(temporary, _mode_for(target, 0o777))
+                _put_in_place(temporary, target, ours, last)
+        finally:
+            with INTERRUPTION.held():
+                shutil.rmtree(temporary, ignore_errors=True)  # which is gone, if it was renamed
+    except OSError as error:
+        place = "" if error.filename is None else f" ({os.path.basename(error.filename)})"
+        raise InputError(f"{name}: cannot be written: {error.strerror or error}{place}") from None
+
+
+def _put_in_place(temporary: str, target: str, ours: re.Pattern[str], last: str) -> None:
+    """Rename a folder to `target`; if that has files, move all into it, after those that are ours are gone.
+
+    Raises
+    ------
+    OSError
+        When a folder stands where a file of ours goes; then nothing has been touched.
+    """
+    there = os.listdir(target) if os.path.isdir(target) else []
+    if not there:
+        os.rename(temporary, target)
+        return
+    written = os.listdir(temporary)
+    for entry in sorted({*there, *written}):
+        path = os.path.join(target, entry)
+        if ours.fullmatch(entry) and os.path.isdir(path) and not os.path.islink(path):
+            raise IsADirectoryError(errno.EISDIR, "a folder stands where a file of the export goes; remove it", entry)
+    # The one that says that all is there goes first, and comes last.
+    for entry in sorted(filter(ours.fullmatch, there), key=lambda entry: entry != last):
+        os.unlink(os.path.join(target, entry))
+    for entry in sorted(written, key=lambda entry: entry == last):
+        os.replace(os.path.join(temporary, entry), os.path.join(target, entry))
 
 
 def _write(target: str, data: bytes) -> None:
@@ -122,7 +215,7 @@ def _write(target: str, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, _mode_for(target))
+        os.chmod(temporary, _mode_for(target, 0o666))
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -130,10 +223,10 @@ def _write(target: str, data: bytes) -> None:
         raise
 
 
-def _mode_for(target: str) -> int:
-    """Return the permissions the file has, or those a new file would get."""
+def _mode_for(target: str, new: int) -> int:
+    """Return the permissions that a file or folder has, or those a new one gets that asks for `new`."""
     with contextlib.suppress(FileNotFoundError):
         return stat.S_IMODE(os.stat(target).st_mode)
     umask = os.umask(0)
     os.umask(umask)
-    return 0o666 & ~umask
+    return new & ~umask

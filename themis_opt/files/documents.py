@@ -1,13 +1,17 @@
-"""The shape of every file, as msgspec Structs: what may stand where. JSON Schemas are made from these."""
+"""The shape of every file, as msgspec Structs: what may stand where, which kind a file is, and its JSON Schema."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from themis_opt.files.strict import show
 from themis_opt.problem.bound import Sizing
+from themis_opt.problem.choices import did_you_mean
 from themis_opt.problem.collective import Collective, Phase
+from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Occupancy
 from themis_opt.problem.network import Algorithm, Topology
 from themis_opt.problem.schedule import Status
@@ -125,7 +129,74 @@ FORMATS: dict[str, type[msgspec.Struct]] = {
 }
 """The kinds of file; the format line of kind K is ``themis-opt/K/1``."""
 
+WRITTEN_ONLY = (
+    "bounds",
+    "certification",
+    "description",
+    "explained-instance",
+    "explained-schedule",
+    "list",
+    "provision",
+    "simulation",
+    "tuning",
+    "validation",
+    "when",
+)
+"""The kinds of JSON that verbs write and none reads."""
+
 
 def format_line(kind: str) -> str:
     """Return the value of the `format` key of a kind of file."""
     return f"themis-opt/{kind}/1"
+
+
+def kind_of(data: Mapping[str, Any]) -> str:
+    """Return the kind named by the `format` line: ``network``, ``instance`` or ``schedule``.
+
+    Raises
+    ------
+    InputError
+        When the line is missing or names no kind or version this program reads.
+    """
+    known = {format_line(kind): kind for kind in FORMATS}
+    value = data.get("format")
+    if value is None:
+        raise InputError(f"format: is missing; the file must say what it is, one of: {', '.join(known)}")
+    if isinstance(value, str) and value.startswith("themis-opt/comparison/"):
+        raise InputError("format: this is a comparison; 'themis-opt report' and 'themis-opt plot' show it")
+    if isinstance(value, str) and value.removeprefix("themis-opt/").rpartition("/")[0] in WRITTEN_ONLY:
+        raise InputError(f"format: {value!r} is written for other programs, and read by none of these verbs")
+    if not isinstance(value, str) or value not in known:
+        raise InputError(
+            f"format: {show(value)} is not allowed; one of: {', '.join(known)}{did_you_mean(value, known)}"
+        )
+    return known[value]
+
+
+def expect_kind(data: Mapping[str, Any], kind: str) -> None:
+    """Raise unless the `format` line names this kind.
+
+    Raises
+    ------
+    InputError
+        When it is missing or another one.
+    """
+    found = kind_of(data)
+    if found != kind:
+        raise InputError(f"format: this is a {found} file; expected here is {format_line(kind)!r}")
+
+
+def json_schema(kind: str) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a kind of file.
+
+    Raises
+    ------
+    InputError
+        When there is no such kind.
+    """
+    if kind not in FORMATS:
+        raise InputError(f"no format {kind!r}; there are: {', '.join(FORMATS)}{did_you_mean(kind, FORMATS)}")
+    schema = msgspec.json.schema(FORMATS[kind])
+    name = schema["$ref"].rpartition("/")[2]
+    schema["$defs"][name]["properties"]["format"] = {"const": format_line(kind)}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": format_line(kind), **schema}

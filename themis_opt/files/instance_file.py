@@ -1,4 +1,4 @@
-"""Instance files (``themis-opt/instance/1``): reading, writing, and finding shipped ones by name."""
+"""Instance files (``themis-opt/instance/1``): reading and writing."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from themis_opt.files.atomic import write_text
-from themis_opt.files.documents import InstanceDocument, InstanceFile, KnownDocument, NetworkFile, format_line
+from themis_opt.files.documents import InstanceDocument, InstanceFile, KnownDocument, NetworkFile, kind_of
 from themis_opt.files.importing import OnImport, read_own_or_foreign
-from themis_opt.files.kinds import kind_of
-from themis_opt.files.network_file import load_network, network_document, network_from_document
+from themis_opt.files.network_file import load_network, network_document, network_from_document, write_yaml
 from themis_opt.files.remarks import Imported
-from themis_opt.files.shipped import shipped_instances, shipped_networks, shown_name
+from themis_opt.files.shipped import find_instance
 from themis_opt.files.strict import decode
-from themis_opt.problem.choices import did_you_mean
-from themis_opt.problem.errors import InputError
+from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.instance import Instance, Known
 from themis_opt.problem.network import Network
 from themis_opt.problem.units import parse_size, parse_time
@@ -61,7 +56,7 @@ def instance_from_data(
     InputError
         When the data is wrong.
     """
-    try:
+    with located(os.fspath(path)):
         if isinstance(data, Imported):
             if on_import is not None:
                 on_import(data)
@@ -72,56 +67,38 @@ def instance_from_data(
         if kind != "instance":
             raise InputError(f"format: this is a {kind} file; an instance or network file is expected here")
         return instance_from_document(decode(data, InstanceFile), Path(path).parent, on_import)
-    except InputError as error:
-        raise error.at(os.fspath(path)) from None
-
-
-def find_instance(name_or_path: str | os.PathLike[str]) -> Path:
-    """Return the file of an instance or network: an existing path, or a shipped name (instances first).
-
-    Raises
-    ------
-    InputError
-        When it is neither.
-    """
-    path = Path(name_or_path)
-    if os.path.isfile(path):  # False, unlike Path's, for what cannot be a name
-        return path
-    name = os.fspath(name_or_path)
-    shipped = {**shipped_networks(), **shipped_instances()}
-    if name in shipped:
-        return shipped[name]
-    if os.path.isdir(path):
-        raise InputError(f"{name}: is a folder; name an instance, network or schedule file in it")
-    if os.path.exists(path):
-        return path  # a pipe, or what the reader refuses by its kind
-    if os.sep in name or path.suffix:
-        raise InputError(f"{shown_name(name)}: no such file")
-    raise InputError(
-        f"{shown_name(name)}: no shipped instance or network and no file of this name{did_you_mean(name, shipped)}; "
-        "'themis-opt list networks' and 'themis-opt list instances' list them"
-    )
 
 
 def instance_from_document(document: InstanceDocument, folder: Path, on_import: OnImport | None = None) -> Instance:
-    """Return the instance a document describes; a relative path to a network starts at `folder`.
+    """Return the instance a document describes.
 
-    `on_import` is called as by `load_instance`.
+    Parameters
+    ----------
+    document
+        What stands in the file.
+    folder
+        Where a relative path to a network starts.
+    on_import
+        As for `load_instance`.
 
     Raises
     ------
     InputError
         Naming the key whose value is wrong.
     """
+    network = _network(document, folder, on_import)
+    with located("size"):
+        size_bytes = parse_size(document.size)
+    known, overhead = document.known, document.chunk_overhead
     return Instance(
-        _network(document, folder, on_import),
+        network,
         document.collective,
-        _named("size", parse_size, document.size),
+        size_bytes,
         document.chunks,
         document.occupancy,
         None if document.dimensions is None else tuple(document.dimensions),
-        None if document.known is None else _known(document.known),
-        0 if document.chunk_overhead is None else _picoseconds("chunk_overhead", document.chunk_overhead),
+        None if known is None else _known(known),
+        0 if overhead is None else _picoseconds("chunk_overhead", overhead),
     )
 
 
@@ -151,35 +128,31 @@ def save_instance(instance: Instance, path: str | os.PathLike[str]) -> None:
     InputError
         When it cannot be written.
     """
-    data = {"format": format_line("instance"), **instance_document(instance)}
-    write_text(path, yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120))
+    write_yaml(path, "instance", instance_document(instance))
 
 
 def _network(document: InstanceDocument, folder: Path, on_import: OnImport | None) -> Network:
-    if not isinstance(document.network, str):
-        try:
+    with located("network"):
+        if not isinstance(document.network, str):
             return network_from_document(document.network)
-        except InputError as error:
-            raise error.at("network") from None
-    named = folder / document.network
-    try:
+        named = folder / document.network
         return load_network(named if os.path.isfile(named) else document.network, on_import)
-    except InputError as error:
-        raise error.at("network") from None
 
 
 def _known(document: KnownDocument) -> Known:
-    times: dict[str, int | None] = {}
-    for key in ("makespan", "bound"):
-        text = getattr(document, key)
-        times[key] = None if text is None else _picoseconds(f"known.{key}", text)
-    return Known(times["makespan"], times["bound"], document.proved_by)
+    makespan, bound = document.makespan, document.bound
+    return Known(
+        None if makespan is None else _picoseconds("known.makespan", makespan),
+        None if bound is None else _picoseconds("known.bound", bound),
+        document.proved_by,
+    )
 
 
 def _picoseconds(key: str, text: str) -> int:
-    time_ps = _named(key, parse_time, text)
-    if time_ps != int(time_ps):
-        raise InputError(f"{key}: {text!r} is not a whole number of picoseconds")
+    with located(key):
+        time_ps = parse_time(text)
+        if time_ps.denominator != 1:
+            raise InputError(f"{text!r} is not a whole number of picoseconds")
     return int(time_ps)
 
 
@@ -191,10 +164,3 @@ def _known_document(known: Known) -> dict[str, Any]:
     if known.proved_by:
         data["proved_by"] = known.proved_by
     return data
-
-
-def _named(key: str, parse: Any, text: str) -> Any:
-    try:
-        return parse(text)
-    except InputError as error:
-        raise error.at(key) from None

@@ -13,6 +13,9 @@ from fractions import Fraction
 from math import floor, log10
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from themis_opt.files.astra2_network import algorithm_for
 from themis_opt.files.nccl_tests import FORMAT_NAME, Measurement, NcclLog, bus_factor, check_bus_factor
 from themis_opt.files.remarks import Imported, Remark, RemarkKind
@@ -27,6 +30,7 @@ MIN_SIZES = 3
 _DIGITS = 6
 _ROUNDS = 30
 Value = TypeVar("Value")
+FloatArray = NDArray[np.float64]
 _READING = "time fitted as latency + bytes / bandwidth"
 
 
@@ -120,6 +124,15 @@ class FitOptions:
 def fit_network(logs: Sequence[NcclLog], options: FitOptions, name: str, source: str = "") -> Fit:
     """Return the one-dimensional network that explains some logs best, all taken together.
 
+    Parameters
+    ----------
+    logs
+        What was measured.
+    options
+        What they do not say.
+    name, source
+        What the network shall be called, and what it shall say of where it is from.
+
     Raises
     ------
     InputError
@@ -141,13 +154,14 @@ def fit_network(logs: Sequence[NcclLog], options: FitOptions, name: str, source:
     if not us_per_byte:
         raise InputError("the times do not grow with the size, so there is no bandwidth in them; measure larger sizes")
     chosen, assumed = algorithm_for(options.topology, num_npus, options.algorithm)
-    num_steps = _num_steps(collective, chosen, num_npus)
+    # One stage per phase; an All-to-All is one direct step.
+    is_single = collective is Collective.ALL_TO_ALL
+    num_steps = 1 if is_single else chosen.num_steps(num_npus) * len(collective.phases)
     bandwidth_Bps = _rounded(float(bus_factor(collective, num_npus)) / us_per_byte * 10**6)
     latency_ps = Fraction(round(latency_us * 10**6 / num_steps))
     dimension = Dimension(options.topology, num_npus, bandwidth_Bps, latency_ps, chosen)
     remarks = [remark for log in logs for remark in log.remarks]
-    if assumed is not None:
-        remarks.append(Remark(RemarkKind.ASSUMED, "size", assumed))
+    remarks += [Remark(RemarkKind.ASSUMED, "size", text) for text in assumed]
     remarks += _conversions(latency_us, us_per_byte, num_steps, dimension, collective)
     remarks += _doubts(rows, latency_us, us_per_byte)
     network = Network(name, (dimension,), source, _READING)
@@ -161,32 +175,26 @@ def fit_line(points: Sequence[tuple[int, float]]) -> tuple[float, float]:
     Iteratively reweighted least squares: each round weighs a residual by the inverse square of the line of the round
     before. (Weights by what was *measured* would favour whatever came out too small.)
     """
-    line = [time for _, time in points]
+    sizes, times = (np.array(column, dtype=float) for column in zip(*points, strict=True))
+    line = times
     intercept = slope = 0.0
     for _ in range(_ROUNDS):
-        weights = [1 / value**2 for value in line]
-        intercept, slope = _weighted_line(points, weights)
-        line = [intercept + slope * size for size, _ in points]
+        intercept, slope = _weighted_line(sizes, times, 1 / line**2)
+        line = intercept + slope * sizes
     return intercept, slope
 
 
-def _weighted_line(points: Sequence[tuple[int, float]], weights: Sequence[float]) -> tuple[float, float]:
+def _weighted_line(sizes: FloatArray, times: FloatArray, weights: FloatArray) -> tuple[float, float]:
     """Return the line with the least weighted sum of squares; where a parameter would be negative, it is zero."""
-    scale = max(size for size, _ in points)  # so that the sums stay near one
-    total = sum(weights)
-    mean_x = sum(w * x / scale for w, (x, _) in zip(weights, points, strict=True)) / total
-    mean_t = sum(w * t for w, (_, t) in zip(weights, points, strict=True)) / total
-    spread = sum(w * (x / scale - mean_x) ** 2 for w, (x, _) in zip(weights, points, strict=True))
-    joint = sum(w * (x / scale - mean_x) * (t - mean_t) for w, (x, t) in zip(weights, points, strict=True))
-    slope = joint / spread
-    intercept = mean_t - slope * mean_x
+    mean_size, mean_time = np.average(sizes, weights=weights), np.average(times, weights=weights)
+    offsets = sizes - mean_size
+    slope = float(weights @ (offsets * (times - mean_time)) / (weights @ offsets**2))
     if slope <= 0:
-        return mean_t, 0.0
+        return float(mean_time), 0.0
+    intercept = float(mean_time - slope * mean_size)
     if intercept < 0:
-        squares = sum(w * (x / scale) ** 2 for w, (x, _) in zip(weights, points, strict=True))
-        products = sum(w * x / scale * t for w, (x, t) in zip(weights, points, strict=True))
-        return 0.0, products / squares / scale
-    return intercept, slope / scale
+        return 0.0, float(weights @ (sizes * times) / (weights @ sizes**2))
+    return intercept, slope
 
 
 def _residuals(rows: Sequence[Measurement], latency_us: float, us_per_byte: float) -> tuple[Residual, ...]:
@@ -208,13 +216,9 @@ def _conversions(
     factor = bus_factor(collective, dimension.size)
     algbw = format_bandwidth(10**6 / us_per_byte)
     bandwidth = format_bandwidth(dimension.bandwidth_Bps)
+    whole, step = format_time(latency_us * 10**6), format_time(dimension.latency_ps)
     return [
-        Remark(
-            RemarkKind.CONVERTED,
-            "latency",
-            f"{format_time(latency_us * 10**6)} for the whole {collective} = {steps} x "
-            f"{format_time(dimension.latency_ps)}",
-        ),
+        Remark(RemarkKind.CONVERTED, "latency", f"{whole} for the whole {collective} = {steps} x {step}"),
         Remark(
             RemarkKind.CONVERTED, "bandwidth", f"algbw {algbw} x {factor} sent per byte = {bandwidth} per NPU, one way"
         ),
@@ -232,13 +236,6 @@ def _doubts(rows: Sequence[Measurement], latency_us: float, us_per_byte: float) 
         text = f"even {format_size(min(sizes))} take mostly bandwidth; measure smaller sizes to trust the latency"
         doubts.append(Remark(RemarkKind.ASSUMED, "latency", text))
     return doubts
-
-
-def _num_steps(collective: Collective, algorithm: Algorithm, num_npus: int) -> int:
-    """Return the steps of the whole collective: one stage per phase; All-to-All is one direct step."""
-    if collective is Collective.ALL_TO_ALL:
-        return 1
-    return algorithm.num_steps(num_npus) * len(collective.phases)
 
 
 def _agreed(said: Sequence[Value | None], given: Value | None, what: str, option: str) -> Value:

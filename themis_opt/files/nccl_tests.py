@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from themis_opt.files.foreign_values import number_text, shown
 from themis_opt.files.remarks import Remark, RemarkKind
+from themis_opt.files.strict import number_text, show
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.errors import InputError
 
@@ -164,11 +164,11 @@ def _add_row(
         if time == "N/A":
             continue
         if not _DECIMAL.fullmatch(time) or not Fraction(time):
-            raise InputError(f"line {place}: {shown(time)} is not allowed; expected a time in microseconds, above zero")
+            raise InputError(f"line {place}: {show(time)} is not allowed; expected a time in microseconds, above zero")
         way.append(Measurement(size_bytes, Fraction(time), _decimal(algbw), _decimal(busbw)))
         if not _NONE_WRONG.fullmatch(wrong):
             remarks.append(
-                Remark(RemarkKind.ASSUMED, f"line {place}", f"#wrong is {shown(wrong)}: its time is used all the same")
+                Remark(RemarkKind.ASSUMED, f"line {place}", f"#wrong is {show(wrong)}: its time is used all the same")
             )
 
 

@@ -1,23 +1,21 @@
-"""Network files (``themis-opt/network/1``): reading, writing, and finding shipped ones by name."""
+"""Network files (``themis-opt/network/1``): reading and writing."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from themis_opt.files.atomic import write_text
-from themis_opt.files.documents import DimensionDocument, NetworkDocument, NetworkFile, format_line
+from themis_opt.files.documents import DimensionDocument, NetworkDocument, NetworkFile, expect_kind, format_line
 from themis_opt.files.importing import OnImport, read_own_or_foreign
-from themis_opt.files.kinds import expect_kind
 from themis_opt.files.remarks import Imported
-from themis_opt.files.shipped import shipped_networks, shown_name
+from themis_opt.files.shipped import find_network
 from themis_opt.files.strict import decode
-from themis_opt.problem.choices import did_you_mean
-from themis_opt.problem.errors import InputError
+from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.network import Dimension, Network
 from themis_opt.problem.units import exact_text, parse_bandwidth, parse_time
 
@@ -43,36 +41,9 @@ def load_network(name_or_path: str | os.PathLike[str], on_import: OnImport | Non
         if on_import is not None:
             on_import(data)
         return data.network
-    try:
+    with located(os.fspath(path)):
         expect_kind(data, "network")
         return network_from_document(decode(data, NetworkFile))
-    except InputError as error:
-        raise error.at(os.fspath(path)) from None
-
-
-def find_network(name_or_path: str | os.PathLike[str]) -> Path:
-    """Return the file of a network: an existing path, or a shipped name.
-
-    Raises
-    ------
-    InputError
-        When it is neither.
-    """
-    path = Path(name_or_path)
-    if os.path.isfile(path):  # False, unlike Path's, for what cannot be a name
-        return path
-    shipped = shipped_networks()
-    name = os.fspath(name_or_path)
-    if name in shipped:
-        return shipped[name]
-    if os.path.exists(path):
-        return path  # a pipe, or what the reader refuses by its kind
-    if os.sep in name or path.suffix:
-        raise InputError(f"{shown_name(name)}: no such file")
-    raise InputError(
-        f"{shown_name(name)}: no shipped network and no file of this name{did_you_mean(name, shipped)}; "
-        "'themis-opt list networks' lists them"
-    )
 
 
 def network_from_document(document: NetworkDocument) -> Network:
@@ -85,10 +56,8 @@ def network_from_document(document: NetworkDocument) -> Network:
     """
     dimensions = []
     for index, dimension in enumerate(document.dimensions):
-        try:
+        with located(f"dimensions[{index}]", "."):
             dimensions.append(_dimension(dimension))
-        except InputError as error:
-            raise InputError(f"dimensions[{index}].{error}") from None
     return Network(document.name, tuple(dimensions), document.source, document.note)
 
 
@@ -111,24 +80,44 @@ def save_network(network: Network, path: str | os.PathLike[str]) -> None:
     InputError
         When it cannot be written.
     """
-    data = {"format": format_line("network"), **network_document(network)}
+    write_yaml(path, "network", network_document(network))
+
+
+def write_yaml(path: str | os.PathLike[str], kind: str, document: dict[str, Any]) -> None:
+    """Write a document as a YAML file of a kind, whole or not at all; ``-`` is standard output.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kind
+        Which of `documents.FORMATS` it is, for its `format` line.
+    document
+        What else is in it, as plain data.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written.
+    """
+    data = {"format": format_line(kind), **document}
     write_text(path, yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120))
 
 
 def _dimension(document: DimensionDocument) -> Dimension:
     reduction = document.reduction_bandwidth
     latency_ps = _quantity(parse_time, "latency", document.latency)
-    reduction_Bps = None if reduction is None else _quantity(parse_bandwidth, "reduction_bandwidth", reduction)
-    bandwidth_Bps = _aggregate_bandwidth(document)
     return Dimension(
-        document.topology,
-        document.size,
-        bandwidth_Bps,
-        latency_ps,
-        document.algorithm,
-        document.links,
-        reduction_Bps,
-        document.note,
+        topology=document.topology,
+        size=document.size,
+        reduction_bandwidth_Bps=(
+            None if reduction is None else _quantity(parse_bandwidth, "reduction_bandwidth", reduction)
+        ),
+        bandwidth_Bps=_aggregate_bandwidth(document),
+        latency_ps=latency_ps,
+        algorithm=document.algorithm,
+        links=document.links,
+        note=document.note,
     )
 
 
@@ -150,11 +139,9 @@ def _aggregate_bandwidth(document: DimensionDocument) -> Fraction:
     return document.links * _quantity(parse_bandwidth, "bandwidth_per_link", document.bandwidth_per_link)
 
 
-def _quantity(parse: Any, key: str, text: str) -> Fraction:
-    try:
-        return Fraction(parse(text))
-    except InputError as error:
-        raise InputError(f"{key}: {error}") from None
+def _quantity(parse: Callable[[str], Fraction], key: str, text: str) -> Fraction:
+    with located(key):
+        return parse(text)
 
 
 def _dimension_document(dimension: Dimension) -> dict[str, Any]:
@@ -175,6 +162,4 @@ def _dimension_document(dimension: Dimension) -> dict[str, Any]:
 
 def _bandwidth_text(bandwidth_Bps: Fraction) -> str:
     gibi = bandwidth_Bps / 2**30
-    if gibi.denominator == 1:
-        return exact_text(gibi, "GiB/s")
-    return exact_text(bandwidth_Bps / 10**9, "GB/s")
+    return exact_text(gibi, "GiB/s") if gibi.denominator == 1 else exact_text(bandwidth_Bps / 10**9, "GB/s")

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from themis_opt.files import strict_yaml
-from themis_opt.problem.errors import InputError
+from themis_opt.problem.errors import InputError, located
 
 MAX_DIGITS = 200
 MAX_SMALL_BYTES = 2 * 2**20
@@ -40,26 +40,8 @@ class NoWholeNumber:
         return f"{self._digits[:12]}... ({len(self._digits)} digits, at most {MAX_DIGITS})"
 
 
-def read_plain(path: str | os.PathLike[str], *, small: bool = False) -> dict[str, Any]:
-    """Return the mapping a YAML or JSON file holds (JSON when its name ends so or its text starts with a brace).
-
-    Parameters
-    ----------
-    path
-        A regular file, or a pipe that is open already (``/dev/stdin``, ``/dev/fd/63`` of a process substitution).
-    small
-        Whether it can only be a network or an instance, which are small.
-
-    Raises
-    ------
-    InputError
-        When there is no such file, it cannot be read, it is too large or it is not a well-formed mapping.
-    """
-    return plain_mapping(path, read_text(path, small=small))
-
-
 def plain_mapping(path: str | os.PathLike[str], text: str, *, decimals: bool = False) -> dict[str, Any]:
-    """Return the mapping in the text of a YAML or JSON file, as `read_plain` does of the file.
+    """Return the mapping in the text of a YAML or JSON file (JSON when its name ends so or it starts with a brace).
 
     Parameters
     ----------
@@ -77,10 +59,8 @@ def plain_mapping(path: str | os.PathLike[str], text: str, *, decimals: bool = F
         When it is not a well-formed mapping.
     """
     name = os.fspath(path)
-    try:
+    with located(name):
         data = parse_json(text, decimals=decimals) if _is_json(name, text) else parse_yaml(text, decimals=decimals)
-    except InputError as error:
-        raise error.at(name) from None
     if not isinstance(data, dict):
         raise InputError(
             f"{name}: holds {_kind(data)}, not a mapping of keys to values; the first key must be 'format'"
@@ -145,7 +125,14 @@ def read_log(path: str | os.PathLike[str]) -> str:
 
 
 def read_text(path: str | os.PathLike[str], *, small: bool = False) -> str:
-    """Return the text of a file, without a byte order mark; the parameters are those of `read_plain`.
+    """Return the text of a file, without a byte order mark.
+
+    Parameters
+    ----------
+    path
+        A regular file, or a pipe that is open already (``/dev/stdin``, ``/dev/fd/63`` of a process substitution).
+    small
+        Whether it can only be a network or an instance, which are small.
 
     Raises
     ------

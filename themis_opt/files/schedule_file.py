@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from themis_opt.files.atomic import write_text
-from themis_opt.files.documents import ScheduleFile, format_line
+from themis_opt.files.documents import ScheduleFile, expect_kind, format_line
 from themis_opt.files.importing import OnImport, read_own_or_foreign
 from themis_opt.files.instance_file import instance_document, instance_from_document
-from themis_opt.files.kinds import expect_kind
 from themis_opt.files.remarks import Imported
 from themis_opt.files.strict import decode
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope
-from themis_opt.problem.errors import InputError
+from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.schedule import Chunk, Schedule, Slot, StageTime
 
 _MAX_WEIGHT_LENGTH = 4000
@@ -41,20 +40,25 @@ def load_schedule(path: str | os.PathLike[str]) -> Schedule:
 def schedule_from_data(
     data: dict[str, Any], path: str | os.PathLike[str], on_import: OnImport | None = None
 ) -> Schedule:
-    """Return the schedule in the plain data of a schedule file; `path` is for messages.
+    """Return the schedule in the plain data of a schedule file.
 
-    `on_import` is called when it names an ASTRA-sim network file, as by `load_instance`.
+    Parameters
+    ----------
+    data
+        What the file holds.
+    path
+        The file, for messages and for networks named relative to it.
+    on_import
+        Called when it names an ASTRA-sim network file, as by `load_instance`.
 
     Raises
     ------
     InputError
         When the data is no well-formed schedule.
     """
-    try:
+    with located(os.fspath(path)):
         expect_kind(data, "schedule")
         return _schedule(decode(data, ScheduleFile), Path(path).parent, on_import)
-    except InputError as error:
-        raise error.at(os.fspath(path)) from None
 
 
 def save_schedule(schedule: Schedule, path: str | os.PathLike[str]) -> None:
@@ -75,7 +79,6 @@ def schedule_text(schedule: Schedule) -> str:
 
 def schedule_document(schedule: Schedule) -> dict[str, Any]:
     """Return a schedule as plain data that reads back as the same schedule."""
-    bound = schedule.bound
     data: dict[str, Any] = {
         "format": format_line("schedule"),
         "instance": instance_document(schedule.instance),
@@ -91,27 +94,34 @@ def schedule_document(schedule: Schedule) -> dict[str, Any]:
     }
     if schedule.stages is not None:
         data["stages"] = [[c, str(phase), k, start, end] for c, phase, k, start, end in schedule.stages]
-    data["makespan_ps"] = schedule.makespan_ps
-    data["bound_ps"] = None if bound is None else bound.value_ps
-    data["bound_kind"] = None if bound is None else str(bound.kind)
-    data["bound_scope"] = None if bound is None else _scope_document(bound.scope)
-    certificate = None if bound is None else bound.certificate
-    data["certificate"] = (
-        None if certificate is None else [f"{weight.numerator}/{weight.denominator}" for weight in certificate]
-    )
-    data["certified_bound_ps"] = None if bound is None else bound.certified_ps
-    data["scheduler"] = schedule.scheduler
-    data["status"] = str(schedule.status)
-    data["seed"] = schedule.seed
-    data["themis_opt_version"] = schedule.version
-    return data
+    return {
+        **data,
+        "makespan_ps": schedule.makespan_ps,
+        **_bound_document(schedule.bound),
+        "scheduler": schedule.scheduler,
+        "status": str(schedule.status),
+        "seed": schedule.seed,
+        "themis_opt_version": schedule.version,
+    }
+
+
+def _bound_document(bound: Bound | None) -> dict[str, Any]:
+    """Return the keys of a claimed bound, which are null without one."""
+    if bound is None:
+        return dict.fromkeys(("bound_ps", "bound_kind", "bound_scope", "certificate", "certified_bound_ps"))
+    weights, scope = bound.certificate, bound.scope
+    return {
+        "bound_ps": bound.value_ps,
+        "bound_kind": str(bound.kind),
+        "bound_scope": {"sizes": str(scope.sizes), "num_chunks": [scope.min_chunks, scope.max_chunks]},
+        "certificate": None if weights is None else [f"{w.numerator}/{w.denominator}" for w in weights],
+        "certified_bound_ps": bound.certified_ps,
+    }
 
 
 def _schedule(document: ScheduleFile, folder: Path, on_import: OnImport | None) -> Schedule:
-    try:
+    with located("instance", "."):
         instance = instance_from_document(document.instance, folder, on_import)
-    except InputError as error:
-        raise InputError(f"instance.{error}") from None
     return Schedule(
         instance,
         tuple(Chunk(c.size_bytes, _order(c.rs_order), _order(c.ag_order)) for c in document.chunks),
@@ -163,10 +173,6 @@ def _certificate(weights: list[str] | None) -> tuple[Fraction, ...] | None:
         except (ValueError, ZeroDivisionError):
             raise InputError(f"certificate[{k}]: {text[:40]!r} is not a fraction such as '3/7'") from None
     return tuple(parsed)
-
-
-def _scope_document(scope: BoundScope) -> dict[str, Any]:
-    return {"sizes": str(scope.sizes), "num_chunks": [scope.min_chunks, scope.max_chunks]}
 
 
 def _json_text(data: dict[str, Any]) -> str:

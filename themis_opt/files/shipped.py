@@ -1,13 +1,16 @@
-"""The networks and instances that come with the package: in the wheel, and beside it in a checkout."""
+"""The networks and instances that come with the package, and how a name on the command line becomes a file."""
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 
+from themis_opt.files.strict import shorten
+from themis_opt.problem.choices import did_you_mean
 from themis_opt.problem.errors import InputError
 
-_SHOWN = 255
+_MAX_NAME_LENGTH = 255
 
 
 @cache
@@ -36,9 +39,45 @@ def shipped_instances() -> dict[str, Path]:
     return _files("collectives")
 
 
-def shown_name(name: str) -> str:
-    """Return a name as it may stand in a message: not longer than any file's, and visible when it is empty."""
-    return repr(name) if not name else name if len(name) <= _SHOWN else name[: _SHOWN - 3] + "..."
+def find_network(name_or_path: str | os.PathLike[str]) -> Path:
+    """Return the file of a network: an existing path, or a shipped name.
+
+    Raises
+    ------
+    InputError
+        When it is neither.
+    """
+    return _find(name_or_path, shipped_networks(), "network", "'themis-opt list networks' lists them")
+
+
+def find_instance(name_or_path: str | os.PathLike[str]) -> Path:
+    """Return the file of an instance or network: an existing path, or a shipped name (instances first).
+
+    Raises
+    ------
+    InputError
+        When it is neither.
+    """
+    shipped = {**shipped_networks(), **shipped_instances()}
+    if os.path.isdir(name_or_path) and os.fspath(name_or_path) not in shipped:
+        name = os.fspath(name_or_path)
+        raise InputError(f"{name}: is a folder; name an instance, network or schedule file in it")
+    listing = "'themis-opt list networks' and 'themis-opt list instances' list them"
+    return _find(name_or_path, shipped, "instance or network", listing)
+
+
+def _find(name_or_path: str | os.PathLike[str], shipped: dict[str, Path], what: str, listing: str) -> Path:
+    path, name = Path(name_or_path), os.fspath(name_or_path)
+    if os.path.isfile(path):  # False, unlike Path's, for what cannot be a name
+        return path
+    if name in shipped:
+        return shipped[name]
+    if os.path.exists(path):
+        return path  # a pipe, or what the reader refuses by its kind
+    shown = shorten(name, _MAX_NAME_LENGTH) or "''"
+    if os.sep in name or path.suffix:
+        raise InputError(f"{shown}: no such file")
+    raise InputError(f"{shown}: no shipped {what} and no file of this name{did_you_mean(name, shipped)}; {listing}")
 
 
 def _files(folder: str) -> dict[str, Path]:

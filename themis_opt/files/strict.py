@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from fractions import Fraction
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,8 +15,19 @@ from themis_opt.problem.errors import InputError
 Document = TypeVar("Document", bound=msgspec.Struct)
 
 _SHOWN = 60
+_MAX_SHOWN_DIGITS = 12
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = 2 * _SHOWN
+_PLAIN_TYPES: dict[type, type] = {
+    inspect.StructType: dict,
+    inspect.ListType: list,
+    inspect.TupleType: list,
+    inspect.IntType: int,
+    inspect.StrType: str,
+    inspect.EnumType: str,
+    inspect.NoneType: type(None),
+}
+"""What plain data looks like that belongs to a type."""
 
 
 def decode(data: object, kind: type[Document]) -> Document:
@@ -26,6 +38,7 @@ def decode(data: object, kind: type[Document]) -> Document:
     InputError
         Naming the path of the key, the value and what is allowed there.
     """
+    # msgspec names neither the nearest key nor, for an unknown one, its own path: so all is looked at here first.
     _check(data, inspect.type_info(kind), "")
     try:
         return msgspec.convert(data, kind)
@@ -34,16 +47,30 @@ def decode(data: object, kind: type[Document]) -> Document:
 
 
 def show(value: object) -> str:
-    """Return a value as it may stand in a message: short, on one line."""
-    text = {True: "true", False: "false"}.get(value, "") if isinstance(value, bool) else ""
+    """Return a value as it may stand in a message: short, on one line, as it is written in a file."""
+    if isinstance(value, Fraction):
+        return number_text(value)
     # Not repr: a file may nest deeper, or hold more, than anybody wants to see.
-    text = text or ("null" if value is None else _REPR.repr(value))
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    text = {True: "true", False: "false"}[value] if isinstance(value, bool) else _REPR.repr(value)
+    return shorten("null" if value is None else text)
 
 
-def _short(key: object) -> str:
-    text = str(key)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+def shorten(text: str, most: int = _SHOWN) -> str:
+    """Return a text of at most `most` characters, with three dots where something is left out."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def number_text(value: Fraction | int) -> str:
+    """Return a number for people: all its digits where they are few, else ten.
+
+    >>> number_text(Fraction(375, 2)), number_text(Fraction(1, 3))
+    ('187.5', '0.3333333333')
+    """
+    value = Fraction(value)
+    if value.denominator == 1 and len(str(value.numerator)) <= _MAX_SHOWN_DIGITS:
+        return str(value.numerator)
+    short = f"{float(value):.{_MAX_SHOWN_DIGITS}g}"
+    return short if value.denominator > 1 and Fraction(short) == value else f"{float(value):.10g}"
 
 
 def _check(data: object, expected: inspect.Type, path: str) -> None:
@@ -80,7 +107,7 @@ def _check_struct(data: object, expected: inspect.StructType, path: str) -> None
     for key in mapping:
         if key not in fields:
             hint = did_you_mean(key, fields)
-            _fail(_join(path, _short(key)), f"unknown key; known here are: {', '.join(fields)}{hint}")
+            _fail(_join(path, shorten(str(key))), f"unknown key; known here are: {', '.join(fields)}{hint}")
     for name, field in fields.items():
         if name in mapping:
             _check(mapping[name], field.type, _join(path, name))
@@ -90,21 +117,9 @@ def _check_struct(data: object, expected: inspect.StructType, path: str) -> None
 
 
 def _pick(data: object, union: inspect.UnionType) -> inspect.Type:
-    """Return the member of a union that data of this kind belongs to; without one, the first that can say so."""
-    by_type: dict[type, type] = {
-        inspect.StructType: dict,
-        inspect.ListType: list,
-        inspect.TupleType: list,
-        inspect.IntType: int,
-        inspect.StrType: str,
-        inspect.EnumType: str,
-        inspect.NoneType: type(None),
-    }
-    members = [member for member in union.types if not isinstance(member, inspect.NoneType)]
-    for member in union.types:
-        if type(data) is by_type.get(type(member)):
-            return member
-    return members[-1]
+    """Return the member of a union that data of this kind belongs to; without one, the last, which can say so."""
+    fitting = (member for member in union.types if type(data) is _PLAIN_TYPES.get(type(member)))
+    return next(fitting, [member for member in union.types if not isinstance(member, inspect.NoneType)][-1])
 
 
 def _expect(data: object, kind: type, path: str, wanted: str) -> Any:
@@ -114,8 +129,8 @@ def _expect(data: object, kind: type, path: str, wanted: str) -> Any:
     return data
 
 
-def _join(path: str, key: object) -> str:
-    return f"{path}.{key}" if path else str(key)
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
 
 
 def _fail(path: str, message: str) -> None:

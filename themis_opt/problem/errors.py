@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,9 +20,31 @@ class InputError(ThemisError):
     Catch it where input is read and show the message: it needs no traceback.
     """
 
-    def at(self, place: str) -> InputError:
+    def at(self, place: str, separator: str = ": ") -> InputError:
         """Return the same error with the place it was found (a file, a key's path) in front."""
-        return type(self)(f"{place}: {self}")
+        return type(self)(f"{place}{separator}{self}")
+
+
+@contextmanager
+def located(place: str, separator: str = ": ") -> Iterator[None]:
+    """Put a place (a file, a key's path) in front of every `InputError` that is raised inside.
+
+    Parameters
+    ----------
+    place
+        Where the input stands that is being looked at.
+    separator
+        What joins the two: ``.`` continues the path of a key.
+
+    Raises
+    ------
+    InputError
+        The one raised inside, with the place in front.
+    """
+    try:
+        yield
+    except InputError as error:
+        raise error.at(place, separator) from None
 
 
 class DeadlockError(ThemisError):

@@ -6,7 +6,8 @@ The command line's signal handler asks here; in a library nobody does, and `hold
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -52,6 +53,21 @@ class Interruption:
         was_held, self._is_held = self._is_held, False
         if was_held and self.received:
             raise self.received[0]
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Let signals wait while what was found is being saved; one that has waited interrupts at the end.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            A signal that arrived meanwhile.
+        """
+        self.hold()
+        try:
+            yield
+        finally:
+            self.release()
 
     def reset(self) -> None:
         """Forget everything: a program starts."""

@@ -8,10 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from themis_opt.files.documents import NetworkDocument, StudyFile
+from themis_opt.files.documents import NetworkDocument, StudyFile, expect_kind
 from themis_opt.files.importing import OnImport
 from themis_opt.files.instance_file import load_instance
-from themis_opt.files.kinds import expect_kind
 from themis_opt.files.network_file import load_network, network_from_document
 from themis_opt.files.plain import plain_mapping, read_text
 from themis_opt.files.strict import decode, show
