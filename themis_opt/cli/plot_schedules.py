@@ -160,9 +160,9 @@ def _require_true(path: str, schedule: Schedule) -> None:
 
 def _compared(instances: list[Instance], own: dict[str, Schedule], options: dict[str, Any]) -> list[Run]:
     """Return schedulers, schedule files and the solver on the instances, as `compare` puts them side by side."""
-    from themis_opt.cli.differences import first_difference
     from themis_opt.cli.progress import Relay, progress_line
-    from themis_opt.questions.comparison import compare, same_problem
+    from themis_opt.problem.differences import first_difference, same_problem
+    from themis_opt.questions.comparison import compare
     from themis_opt.solving.processors import default_workers
     from themis_opt.solving.protocol import SolverParams
 

@@ -166,9 +166,8 @@ def _rows(solver: str | None, choice: ChunkingChoice | None) -> dict[str, Chunki
 
 def _read(arguments: tuple[str, ...], overrides: Overrides) -> tuple[list[Instance], dict[str, Schedule]]:
     """Return the instances, and the schedules by the name of their row, checked to be true and to belong to one."""
-    from themis_opt.cli.differences import first_difference
     from themis_opt.judging.validator import validate
-    from themis_opt.questions.comparison import same_problem
+    from themis_opt.problem.differences import first_difference, same_problem
 
     problems: list[Instance] = []
     own: dict[str, Schedule] = {}

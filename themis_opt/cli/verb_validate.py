@@ -92,11 +92,10 @@ def command(
 
 def _judge(path: str, problem: Instance | None, named: str | None, seed: int | None) -> _Judgement:
     """Return the judgement on one file; with a seed, data is moved too."""
-    from themis_opt.cli.differences import first_difference
     from themis_opt.export.judges import interpret
     from themis_opt.files.schedule_file import load_schedule
     from themis_opt.judging.validator import validate
-    from themis_opt.questions.comparison import same_problem
+    from themis_opt.problem.differences import first_difference, same_problem
 
     try:
         verdict = interpret(path)

@@ -172,7 +172,6 @@ def _print(out: Console, problem: Instance, provisions: Sequence[Provision], fou
     from themis_opt.cli.tables import make_table
     from themis_opt.cli.wrapping import print_sentence
     from themis_opt.problem.units import bandwidth_column, format_size, format_time
-    from themis_opt.questions.makespans import makespan_of
     from themis_opt.questions.tune.message_sizes import sizes_title
     from themis_opt.show.words import title
 
@@ -205,9 +204,9 @@ def _print(out: Console, problem: Instance, provisions: Sequence[Provision], fou
         least, most = one.least_gain(one.themis), one.most_gain(one.themis)
         table.add_row(
             format_size(one.size_bytes),
-            format_time(makespan_of(one.baseline)),
-            format_time(makespan_of(one.themis)),
-            format_time(makespan_of(one.best)),
+            format_time(one.baseline.timed_ps),
+            format_time(one.themis.timed_ps),
+            format_time(one.best.timed_ps),
             format_time(one.bound.value_ps),
             f"{one.themis_gain:+.1%}",
             f"{least:.1%}" if f"{least:.1%}" == f"{most:.1%}" else f"{least:.1%} - {most:.1%}",

@@ -6,18 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from themis_opt.judging.violation import Violation, ViolationKind
 from themis_opt.problem.collective import Phase
+from themis_opt.problem.differences import PHYSICAL_FIELDS
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Chunk, Order, Schedule
-
-PHYSICAL_FIELDS = (
-    "topology",
-    "size",
-    "bandwidth_Bps",
-    "latency_ps",
-    "algorithm",
-    "reduction_bandwidth_Bps",
-)
-"""What makes two dimensions the same; links and notes are for the record."""
 
 
 def instance_violations(instance: Instance, answered: Instance) -> Iterator[Violation]:

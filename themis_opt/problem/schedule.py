@@ -12,6 +12,7 @@ from themis_opt.problem.checks import shown, whole, whole_or_none, wholes
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.ratios import gap
 
 Order = tuple[int, ...]
 """A permutation of the involved dimensions: network dimension indices in the order a chunk visits them."""
@@ -151,10 +152,16 @@ class Schedule:
 
     @property
     def gap(self) -> float | None:
-        """``makespan / bound - 1``, or ``None`` when either is not known."""
-        if self.makespan_ps is None or self.bound is None or self.bound.value_ps <= 0:
+        """``makespan / bound - 1`` (`ratios.gap`), or ``None`` when either is not known."""
+        if self.makespan_ps is None or self.bound is None:
             return None
-        return self.makespan_ps / self.bound.value_ps - 1
+        return gap(self.makespan_ps, self.bound.value_ps)
+
+    @property
+    def timed_ps(self) -> int:
+        """The makespan of a schedule that has been timed."""
+        assert self.makespan_ps is not None, "the schedule has not been timed"
+        return self.makespan_ps
 
     def order(self, chunk_idx: int, phase: Phase) -> Order:
         """Return the order of dimensions that a chunk visits in a phase."""

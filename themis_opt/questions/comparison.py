@@ -10,9 +10,12 @@ from functools import cached_property
 
 from themis_opt.problem.bound import Bound, BoundScope
 from themis_opt.problem.chunking import ChunkingChoice
+from themis_opt.problem.differences import same_problem
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.ratios import gap, ratio
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.problem.units import format_time
+from themis_opt.questions.fixed_choices import best_fixed_choice
 from themis_opt.schedulers.registry import get_scheduler
 from themis_opt.solving.api import schedule as make_schedule
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds, scope_of
@@ -70,23 +73,17 @@ class Row:
     @property
     def gap(self) -> float:
         """``makespan / bound - 1``; 0 where both are 0."""
-        if self.makespan_ps == self.bound.value_ps:
-            return 0.0
-        return self.makespan_ps / self.bound.value_ps - 1 if self.bound.value_ps else float("inf")
+        return gap(self.makespan_ps, self.bound.value_ps)
 
     @property
     def gap_any(self) -> float | None:
         """``makespan / bound - 1`` with the bound for all numbers of chunks allowed, where that number was free."""
-        if self.bound_any is None or not self.bound_any.value_ps:
-            return None
-        return self.makespan_ps / self.bound_any.value_ps - 1
+        return None if self.bound_any is None else gap(self.makespan_ps, self.bound_any.value_ps)
 
     @property
     def speedup(self) -> float:
         """The baseline's makespan over this one's; 1 where both are 0."""
-        if self.makespan_ps == self.baseline_ps:
-            return 1.0
-        return self.baseline_ps / self.makespan_ps if self.makespan_ps else float("inf")
+        return ratio(self.baseline_ps, self.makespan_ps)
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -176,23 +173,6 @@ def compare(
                 return
 
 
-def same_problem(one: Instance, other: Instance) -> bool:
-    """Return whether two instances differ in nothing but names, notes and the number of chunks."""
-
-    def essence(instance: Instance) -> tuple[object, ...]:
-        dimensions = tuple(replace(dimension, note="", links=None) for dimension in instance.network.dimensions)
-        return (
-            dimensions,
-            instance.collective,
-            instance.size_bytes,
-            instance.occupancy,
-            instance.involved,
-            instance.chunk_overhead_ps,
-        )
-
-    return essence(one) == essence(other)
-
-
 def _run(
     instance: Instance,
     schedulers: Sequence[str],
@@ -243,7 +223,7 @@ def _claim_note(own: Schedule, judged: Schedule) -> str:
 
 def themis_best(instance: Instance) -> Schedule:
     """Return the shortest schedule of Themis, fifo or scf, over 1, 2, 4 … 512 equal chunks."""
-    return _shortest(instance, ("themis-fifo", "themis-scf"))
+    return best_fixed_choice(instance, ("themis-fifo", "themis-scf"))
 
 
 def baseline_best(instance: Instance) -> Schedule:
@@ -251,13 +231,7 @@ def baseline_best(instance: Instance) -> Schedule:
 
     What the instance says of its number of chunks does not matter.
     """
-    return _shortest(instance, ("baseline",))
-
-
-def _shortest(instance: Instance, schedulers: Sequence[str]) -> Schedule:
-    counts = [2**power for power in range(10) if 2**power <= instance.size_bytes]
-    made = [make_schedule(replace(instance, num_chunks=count), name) for count in counts for name in schedulers]
-    return min(made, key=lambda schedule: schedule.makespan_ps or 0)
+    return best_fixed_choice(instance, ("baseline",))
 
 
 def _with_bound(instance: Instance, schedule: Schedule, bounds: dict[BoundScope, Bound]) -> Schedule:

@@ -35,6 +35,11 @@ def best_fixed_choices(instance: Instance, schedulers: Sequence[str], seed: int 
     return {name: shortest([make_schedule(one, name, seed=seed) for one in counted], schedulers) for name in schedulers}
 
 
+def best_fixed_choice(instance: Instance, schedulers: Sequence[str]) -> Schedule:
+    """Return the shortest schedule of some schedulers over `fitting_counts`; among equals as in `shortest`."""
+    return shortest(best_fixed_choices(instance, schedulers).values(), schedulers)
+
+
 def shortest(schedules: Iterable[Schedule], schedulers: Sequence[str]) -> Schedule:
     """Return the shortest schedule; among equals that with fewest chunks, then the simplest scheduler's.
 
@@ -44,7 +49,6 @@ def shortest(schedules: Iterable[Schedule], schedulers: Sequence[str]) -> Schedu
     rank = {name: position for position, name in enumerate(schedulers)}
 
     def key(schedule: Schedule) -> tuple[int, int, int]:
-        assert schedule.makespan_ps is not None
-        return schedule.makespan_ps, schedule.num_chunks, rank.get(schedule.scheduler, len(rank))
+        return schedule.timed_ps, schedule.num_chunks, rank.get(schedule.scheduler, len(rank))
 
     return min(schedules, key=key)

@@ -12,7 +12,7 @@ from themis_opt.problem.chunking import Chunking
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.interruption import interruptibly
 from themis_opt.problem.parameters import DEFAULT_TIME_LIMIT_S
-from themis_opt.problem.schedule import Schedule
+from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.proof.certificate import certified_bound_ps
 from themis_opt.proof.critical_path import critical_path_bound
 from themis_opt.solving.protocol import SolverParams
@@ -144,6 +144,17 @@ def best_bound(bounds: Iterable[Bound]) -> Bound:
     if certified is None or best.certificate is not None:
         return best
     return Bound(best.value_ps, best.kind, best.scope, certified.certificate, certified.certified_ps)
+
+
+def with_own_bound(schedule: Schedule) -> Schedule:
+    """Return a schedule with the best quick bound for its own sizing and number of chunks, unless it has a better one.
+
+    Its status is ``optimal`` where it meets that bound.
+    """
+    known = [] if schedule.bound is None else [schedule.bound]
+    bound = best_bound([*quick_bounds(schedule.instance, scope_of(schedule)), *known])
+    status = Status.OPTIMAL if bound.value_ps == schedule.makespan_ps else schedule.status
+    return replace(schedule, bound=bound, status=status)
 
 
 def bound_over_counts(instance: Instance, chunking: Chunking, bound_for: Callable[[int], Bound]) -> Bound:

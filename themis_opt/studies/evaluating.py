@@ -7,12 +7,12 @@ from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import lru_cache
-from math import isfinite
 
 from themis_opt.problem.bound import Bound
 from themis_opt.problem.chunking import make_chunking
 from themis_opt.problem.errors import ThemisError
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.ratios import finite, gap
 from themis_opt.problem.schedule import Schedule
 from themis_opt.questions.comparison import THEMIS_BEST, Row, baseline_makespan_ps, themis_best
 from themis_opt.solving.any_count import bound_for_any_count
@@ -115,16 +115,16 @@ class Evaluator:
         bound_any_ps = _bound_any_ps(replace(instance, num_chunks=1), max(ANY_CHUNKS, schedule.num_chunks))
         figures |= {
             "makespan_ps": makespan_ps,
-            "gap": _gap(makespan_ps, row.bound.value_ps),
+            "gap": finite(row.gap),
             "percent_of_optimum": 100 * row.bound.value_ps / makespan_ps if makespan_ps else 100.0,
             "bw_utilization": metrics.bw_utilization(instance, makespan_ps),
             "algbw_Bps": metrics.algbw_Bps(instance, makespan_ps),
             "busbw_Bps": metrics.busbw_Bps(instance, makespan_ps),
-            "speedup": _baseline_ps(instance) / makespan_ps if makespan_ps else None,
+            "speedup": finite(row.speedup),
             "num_chunks": schedule.num_chunks,
             "sizing": str(schedule.sizing),
             "bound_any_ps": bound_any_ps,
-            "gap_any": _gap(makespan_ps, bound_any_ps),
+            "gap_any": finite(gap(makespan_ps, bound_any_ps)),
         }
         if self._of_dimensions:
             known = _dimension_figures(row)
@@ -150,12 +150,6 @@ def _dimension_figures(row: Row) -> dict[str, Value]:
         figures[f"dimensions[{k}].busy_ps"] = use.busy_ps
         figures[f"dimensions[{k}].utilization"] = utilization
     return figures
-
-
-def _gap(makespan_ps: int, bound_ps: int) -> float | None:
-    """Return the gap; ``None`` where it is infinite, which no table holds."""
-    gap = 0.0 if makespan_ps == bound_ps else makespan_ps / bound_ps - 1 if bound_ps else float("inf")
-    return gap if isfinite(gap) else None
 
 
 def _remembered_bound(instance: Instance, schedule: Schedule) -> Bound:

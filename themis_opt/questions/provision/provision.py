@@ -12,8 +12,8 @@ from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.network import Dimension, Network
+from themis_opt.problem.ratios import ratio
 from themis_opt.problem.units import format_bandwidth
-from themis_opt.questions.makespans import ratio
 from themis_opt.questions.provision.budget import Budget
 from themis_opt.questions.provision.solved_split import SolvedSplit
 from themis_opt.questions.provision.split_search import LEAST_GAIN, SplitSearch

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from themis_opt.files.network_file import network_document
+from themis_opt.problem.ratios import finite
 from themis_opt.problem.units import exact_text
 from themis_opt.problem.version import VERSION
-from themis_opt.questions.makespans import finite
 from themis_opt.questions.provision.provision import Provisioned
 from themis_opt.questions.provision.solved_split import SolvedSplit
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule
-from themis_opt.questions.makespans import makespan_of
 from themis_opt.questions.provision.budget import Bandwidths
 
 
@@ -42,7 +41,7 @@ class SolvedSplit:
     @property
     def makespan_ps(self) -> int:
         """The makespan found."""
-        return makespan_of(self.schedule)
+        return self.schedule.timed_ps
 
     @property
     def bound_ps(self) -> int:

@@ -12,7 +12,6 @@ from themis_opt.problem.chunking import Chunking, make_chunking
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.interruption import INTERRUPTION
 from themis_opt.problem.schedule import Schedule
-from themis_opt.questions.makespans import makespan_of
 from themis_opt.solving.bounds import best_bound, quick_bounds
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
@@ -84,12 +83,12 @@ def solve_with_further_counts(instance: Instance, process: SolverProcess, solver
                 # The outcomes before are worth keeping; a second signal waits until they are saved.
                 INTERRUPTION.hold()
                 interruption = error
-    best = min(outcomes, key=lambda outcome: makespan_of(outcome.schedule))
-    shortest_ps = makespan_of(best.schedule)
+    best = min(outcomes, key=lambda outcome: outcome.schedule.timed_ps)
+    shortest_ps = best.schedule.timed_ps
     expected_ps = max(
         outcome.schedule.bound.value_ps
         for outcome in outcomes
-        if outcome.schedule.bound is not None and makespan_of(outcome.schedule) <= shortest_ps * (1 + AS_GOOD)
+        if outcome.schedule.bound is not None and outcome.schedule.timed_ps <= shortest_ps * (1 + AS_GOOD)
     )
     whole = replace(
         best,
@@ -104,7 +103,7 @@ def solve_with_further_counts(instance: Instance, process: SolverProcess, solver
 def _may_be_as_good(instance: Instance, chunking: Chunking, num_chunks: int, outcomes: list[Outcome]) -> bool:
     """Return whether the bound for a number of chunks allows it to be as good as the best one so far."""
     bound = best_bound(quick_bounds(instance, chunking.scope(num_chunks)))
-    return bound.value_ps <= (1 + AS_GOOD) * min(makespan_of(outcome.schedule) for outcome in outcomes)
+    return bound.value_ps <= (1 + AS_GOOD) * min(outcome.schedule.timed_ps for outcome in outcomes)
 
 
 def _with_part(params: SolverParams, chunking: Chunking) -> SolverParams:

@@ -12,13 +12,13 @@ from themis_opt.problem.chunking import BYTES_PER_PIECE, Chunking, make_chunking
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.interruption import INTERRUPTION
 from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
+from themis_opt.problem.ratios import ratio
 from themis_opt.problem.schedule import Schedule
 from themis_opt.questions.fixed_choices import FIXED_COUNTS, best_fixed_choices, shortest
-from themis_opt.questions.makespans import makespan_of, ratio
-from themis_opt.questions.own_bound import with_own_bound
 from themis_opt.questions.tune.further_counts import solve_with_further_counts
 from themis_opt.schedulers.registry import scheduler_names
 from themis_opt.solving.any_count import bound_for_any_count
+from themis_opt.solving.bounds import with_own_bound
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import DEFAULT_SOLVER, SolverParams
 from themis_opt.solving.run import Outcome
@@ -65,7 +65,7 @@ class TunedSize:
     @property
     def makespan_ps(self) -> int:
         """The simulated makespan."""
-        return makespan_of(self.schedule)
+        return self.schedule.timed_ps
 
     @property
     def algbw_Bps(self) -> float:
@@ -91,12 +91,12 @@ class TunedSize:
     @property
     def speedup_fixed(self) -> float:
         """The makespan of the best fixed choice over this one's: at least 1."""
-        return ratio(makespan_of(self.fixed), self.makespan_ps)
+        return ratio(self.fixed.timed_ps, self.makespan_ps)
 
     @property
     def speedup_baseline(self) -> float:
         """The makespan of the baseline at its best fixed number of chunks over this one's: at least 1."""
-        return ratio(makespan_of(self.baseline), self.makespan_ps)
+        return ratio(self.baseline.timed_ps, self.makespan_ps)
 
 
 def tune(

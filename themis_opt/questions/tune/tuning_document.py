@@ -11,8 +11,8 @@ from typing import Any
 from themis_opt.export.stages_csv import plain_cell
 from themis_opt.files.network_file import network_document
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.ratios import finite
 from themis_opt.problem.version import VERSION
-from themis_opt.questions.makespans import finite, makespan_of
 from themis_opt.questions.tune.tune import TunedSize
 
 FORMAT = "themis-opt/tuning/1"
@@ -149,10 +149,10 @@ def _figures(row: TunedSize, files: Mapping[int, str]) -> dict[str, Any]:
         "speedup_over_best_fixed": finite(row.speedup_fixed),
         "best_fixed_scheduler": row.fixed.scheduler,
         "best_fixed_chunks": row.fixed.num_chunks,
-        "best_fixed_makespan_ps": makespan_of(row.fixed),
+        "best_fixed_makespan_ps": row.fixed.timed_ps,
         "speedup_over_baseline": finite(row.speedup_baseline),
         "baseline_chunks": row.baseline.num_chunks,
-        "baseline_makespan_ps": makespan_of(row.baseline),
+        "baseline_makespan_ps": row.baseline.timed_ps,
         "schedule_file": files.get(row.size_bytes),
     }
 

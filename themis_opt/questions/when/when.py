@@ -16,9 +16,9 @@ from themis_opt.problem.bound import Bound
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.interruption import INTERRUPTION
 from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
+from themis_opt.problem.ratios import ratio
 from themis_opt.problem.schedule import Schedule
 from themis_opt.questions.fixed_choices import FIXED_COUNTS, best_fixed_choices, shortest
-from themis_opt.questions.makespans import makespan_of, ratio
 from themis_opt.questions.tune.tune import BASELINE, solve_size, with_size
 from themis_opt.schedulers.registry import scheduler_names
 from themis_opt.solving.any_count import bound_for_any_count
@@ -70,20 +70,20 @@ class Comparison:
     @property
     def themis_gain(self) -> float:
         """How much faster Themis is than the baseline (0.1 is 10 %; below 0: slower). Exact."""
-        return ratio(makespan_of(self.baseline), makespan_of(self.themis)) - 1
+        return ratio(self.baseline.timed_ps, self.themis.timed_ps) - 1
 
     def least_gain(self, over: Schedule) -> float:
         """Return how much faster than a schedule the optimum is at least: what is known is."""
-        return ratio(makespan_of(over), makespan_of(self.best)) - 1
+        return ratio(over.timed_ps, self.best.timed_ps) - 1
 
     def most_gain(self, over: Schedule) -> float:
         """Return how much faster than a schedule the optimum is at most: the bound says so."""
-        return ratio(makespan_of(over), self.bound.value_ps) - 1
+        return ratio(over.timed_ps, self.bound.value_ps) - 1
 
     def optimum_gains(self, over: Schedule, threshold: float) -> Verdict:
         """Return whether the optimum is faster than a schedule by more than a threshold."""
-        over_ps = makespan_of(over)
-        if is_longer(over_ps, makespan_of(self.best), threshold):
+        over_ps = over.timed_ps
+        if is_longer(over_ps, self.best.timed_ps, threshold):
             return Verdict.YES
         return Verdict.OPEN if is_longer(over_ps, self.bound.value_ps, threshold) else Verdict.NO
 

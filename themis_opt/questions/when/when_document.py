@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.ratios import finite
 from themis_opt.problem.schedule import Schedule
 from themis_opt.problem.version import VERSION
 from themis_opt.questions.explain.provisioned import Provision
-from themis_opt.questions.makespans import finite, makespan_of
 from themis_opt.questions.when.when import Comparison
 from themis_opt.questions.when.when_words import findings
 
@@ -87,5 +87,5 @@ def _schedule(schedule: Schedule) -> dict[str, Any]:
         "scheduler": schedule.scheduler,
         "num_chunks": schedule.num_chunks,
         "sizes": str(schedule.sizing),
-        "makespan_ps": makespan_of(schedule),
+        "makespan_ps": schedule.timed_ps,
     }

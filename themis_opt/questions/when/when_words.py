@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from themis_opt.problem.schedule import Schedule
 from themis_opt.problem.units import format_size
-from themis_opt.questions.makespans import makespan_of
 from themis_opt.questions.when.when import Comparison, Span, Verdict, is_longer, spans
 
 
@@ -52,7 +51,7 @@ def _of_optimum(
 
 
 def _is_faster(one: Schedule, other: Schedule, threshold: float) -> bool:
-    return is_longer(makespan_of(other), makespan_of(one), threshold)
+    return is_longer(other.timed_ps, one.timed_ps, threshold)
 
 
 def _where(found: Sequence[Span], what: str) -> str:

@@ -13,6 +13,7 @@ from themis_opt.problem.bound import Bound
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.ratios import gap
 from themis_opt.problem.schedule import Schedule
 from themis_opt.show.pictures.labels import plain_label, times_beside
 from themis_opt.show.words import count_chunks, format_gap
@@ -98,9 +99,7 @@ class Subject:
     @property
     def gap(self) -> float:
         """``makespan / bound - 1``; 0 where both are 0."""
-        if self.makespan_ps == self.bound.value_ps:
-            return 0.0
-        return self.makespan_ps / self.bound.value_ps - 1 if self.bound.value_ps else float("inf")
+        return gap(self.makespan_ps, self.bound.value_ps)
 
     @property
     def num_chunks(self) -> int:

@@ -68,10 +68,3 @@ def baselines_of(runs: Sequence[Run]) -> list[Baseline]:
         else:
             baselines.append(Baseline(asked_chunks, asked_ps, asked_chunks, asked_ps))
     return baselines
-
-
-def times_as_fast(baseline_ps: int, makespan_ps: int) -> float:
-    """Return a baseline's makespan over another one; 1 where both are 0, infinite where only the other is."""
-    if baseline_ps == makespan_ps:
-        return 1.0
-    return baseline_ps / makespan_ps if makespan_ps else float("inf")

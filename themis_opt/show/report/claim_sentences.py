@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from themis_opt.judging.certify import Certification, certify, summary_lines
+from themis_opt.problem.ratios import ratio
 from themis_opt.problem.schedule import Status
 from themis_opt.problem.units import format_time
 from themis_opt.questions.comparison import Row, Run
-from themis_opt.show.report.baselines import Baseline, times_as_fast
+from themis_opt.show.report.baselines import Baseline
 from themis_opt.show.report.reasons import Reason, is_by_path, reasons_of
 from themis_opt.show.words import count_chunks, describe_bound, format_gap, format_speedup
 
@@ -67,7 +68,7 @@ def _headline(run: Run, row: Row, baseline: Baseline) -> str:
         rival = baseline.asked + (", its best number" if baseline.is_best_as_asked else "")
         text += f", {format_speedup(row.speedup)} the speed of {rival} ({format_time(baseline.asked_ps)})"
     if not baseline.is_best_as_asked:
-        factor = times_as_fast(baseline.best_ps, row.makespan_ps)
+        factor = ratio(baseline.best_ps, row.makespan_ps)
         text += " and" if row.name != "baseline" else ","
         text += f" {format_speedup(factor)} the speed of {baseline.best} ({format_time(baseline.best_ps)})"
     others = [other for other in run.rows if other is not row]

@@ -7,10 +7,11 @@ from importlib.resources import files
 
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.network import Network
+from themis_opt.problem.ratios import ratio
 from themis_opt.problem.schedule import Status
 from themis_opt.problem.units import bandwidth_column, format_bandwidth, format_size, format_time, time_column
 from themis_opt.questions.comparison import Row, Run
-from themis_opt.show.report.baselines import Baseline, times_as_fast
+from themis_opt.show.report.baselines import Baseline
 from themis_opt.show.report.claim_sentences import Claim, best_row
 from themis_opt.show.report.markup import Markup, element, joined
 from themis_opt.show.report.reasons import Reason
@@ -84,7 +85,7 @@ def means_markup(runs: Sequence[Run], baselines: Sequence[Baseline]) -> Markup:
     lines = []
     for name, rows in by_name.items():
         use = [metrics.bw_utilization(row.schedule.instance, row.makespan_ps) for row, _ in rows]
-        over_best = [times_as_fast(baseline.best_ps, row.makespan_ps) for row, baseline in rows]
+        over_best = [ratio(baseline.best_ps, row.makespan_ps) for row, baseline in rows]
         cells = (
             str(len(rows)),
             format_speedup(metrics.geometric_mean([row.speedup for row, _ in rows]), 3),
@@ -187,7 +188,7 @@ def _baseline_tiles(row: Row, baseline: Baseline) -> list[tuple[str, str, str]]:
     asked = (f"against {baseline.asked}", format_speedup(row.speedup), format_time(baseline.asked_ps))
     if baseline.is_best_as_asked:
         return [(f"{asked[0]}, its best number", *asked[1:])]
-    factor = format_speedup(times_as_fast(baseline.best_ps, row.makespan_ps))
+    factor = format_speedup(ratio(baseline.best_ps, row.makespan_ps))
     return [asked, (f"against {baseline.best}", factor, format_time(baseline.best_ps))]
 
 

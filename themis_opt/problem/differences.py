@@ -1,4 +1,4 @@
-"""What tells the problem a schedule solves from another one, in words for people."""
+"""Whether two instances are the same problem, and what tells them apart, in words for people."""
 
 from __future__ import annotations
 
@@ -7,6 +7,20 @@ from typing import Any
 
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.units import format_bandwidth, format_time
+
+PHYSICAL_FIELDS = ("topology", "size", "bandwidth_Bps", "latency_ps", "algorithm", "reduction_bandwidth_Bps")
+"""What makes two dimensions the same; links and notes are for the record."""
+
+
+def same_problem(one: Instance, other: Instance) -> bool:
+    """Return whether two instances differ in nothing but names, notes, the number of chunks and what is known."""
+
+    def essence(instance: Instance) -> tuple[object, ...]:
+        dimensions = [tuple(getattr(each, field) for field in PHYSICAL_FIELDS) for each in instance.network.dimensions]
+        rest = (instance.collective, instance.size_bytes, instance.occupancy, instance.involved)
+        return (dimensions, *rest, instance.chunk_overhead_ps)
+
+    return essence(one) == essence(other)
 
 
 def first_difference(schedule_of: Instance, others: Sequence[Instance]) -> str:
@@ -34,7 +48,8 @@ def _differences(one: Instance, other: Instance) -> Iterator[tuple[str, str, str
         *(
             (f"network dim{k + 1} {name}", getattr(mine, field), getattr(yours, field), shown)
             for k, (mine, yours) in enumerate(zip(ours, theirs, strict=False))
-            for name, field, shown in _DIMENSION_FIELDS
+            for field in PHYSICAL_FIELDS
+            for name, shown in [_NAMES_OF_FIELDS[field]]
         ),
         ("collective", one.collective, other.collective, str),
         ("size", one.size_bytes, other.size_bytes, _bytes),
@@ -62,11 +77,11 @@ def _names(dimensions: tuple[int, ...]) -> str:
     return "+".join(f"dim{k + 1}" for k in dimensions)
 
 
-_DIMENSION_FIELDS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
-    ("topology", "topology", str),
-    ("size", "size", str),
-    ("bandwidth", "bandwidth_Bps", _bandwidth),
-    ("latency", "latency_ps", format_time),
-    ("algorithm", "algorithm", str),
-    ("reduction bandwidth", "reduction_bandwidth_Bps", _bandwidth),
-)
+_NAMES_OF_FIELDS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "topology": ("topology", str),
+    "size": ("size", str),
+    "bandwidth_Bps": ("bandwidth", _bandwidth),
+    "latency_ps": ("latency", format_time),
+    "algorithm": ("algorithm", str),
+    "reduction_bandwidth_Bps": ("reduction bandwidth", _bandwidth),
+}
