@@ -16,7 +16,7 @@ from chakra_folders import dimension, random_schedule
 from conftest import CommandLine
 
 from themis_opt import Algorithm, Collective
-from themis_opt.cli.export_astra2 import parse_ranks
+from themis_opt.cli.verb_export import parse_ranks
 from themis_opt.files.schedule_file import save_schedule
 from themis_opt.problem.errors import InputError
 

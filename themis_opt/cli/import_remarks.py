@@ -7,35 +7,24 @@ from typing import TYPE_CHECKING
 
 import click
 
+from themis_opt.cli.main import printable
+
 if TYPE_CHECKING:
     from themis_opt.files.remarks import Imported, Remark
 
 
 def announce(imported: Imported) -> None:
     """Say on stderr what was read, how its units were taken, and what was ignored or assumed."""
-    from themis_opt.files.remarks import RemarkKind
-
     echo_headline(imported)
-    for line in remark_lines([remark for remark in imported.remarks if remark.kind is not RemarkKind.CONVERTED]):
-        click.echo(f"{_printable(imported.path)}: {line}", err=True)
+    for line in remark_lines([remark for remark in imported.remarks if remark.kind != "converted"]):
+        click.echo(f"{printable(imported.path)}: {line}", err=True)
 
 
 def echo_headline(imported: Imported) -> None:
     """Say on stderr, in one line, what was read and how its units were taken."""
-    click.echo(headline(imported), err=True)
-
-
-def headline(imported: Imported) -> str:
-    """Return the line that says what was read and how its units were taken."""
-    return _printable(imported.headline)
+    click.echo(printable(imported.headline), err=True)
 
 
 def remark_lines(remarks: Sequence[Remark]) -> list[str]:
     """Return remarks as lines for people."""
-    return [_printable(str(remark)) for remark in remarks]
-
-
-def _printable(line: str) -> str:
-    from themis_opt.cli.main import printable
-
-    return printable(line)
+    return [printable(str(remark)) for remark in remarks]

@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from themis_opt.cli.import_remarks import remark_lines
+from themis_opt.cli.main import printable
+from themis_opt.cli.tables import console, make_table
+from themis_opt.cli.wrapping import print_sentence
+from themis_opt.files import astra2_network
+from themis_opt.files.astra1_network import Gigabyte
+from themis_opt.files.atomic import check_outputs
+from themis_opt.files.importing import ForeignKind, expect_kind_of, import_network, printable_name, printable_text
+from themis_opt.files.nccl_tests import read_nccl_log
+from themis_opt.files.network_file import save_network
+from themis_opt.files.plain import read_log
+from themis_opt.problem.collective import Collective
 from themis_opt.problem.errors import InputError, located
+from themis_opt.problem.network import Algorithm, Topology
+from themis_opt.problem.units import format_size, format_time
 
 if TYPE_CHECKING:
     from themis_opt.files.nccl_fit import Fit
@@ -51,16 +65,11 @@ def astra_network(
     context: click.Context, file: str, system: str | None, gigabyte: str, name: str | None, output: str
 ) -> None:
     """Take the network of ASTRA-sim, version 1 (JSON) or 2 (YAML), told apart by what FILE holds."""
-    from themis_opt.files.astra1_network import Gigabyte
-    from themis_opt.files.astra2_network import FORMAT_NAME
-    from themis_opt.files.atomic import check_outputs
-    from themis_opt.files.importing import import_network
-
     check_outputs((output,), (file,) if system is None else (file, system))
     imported = import_network(file, system=system, gigabyte=Gigabyte(gigabyte), name=name)
     is_given = context.get_parameter_source("gigabyte") is not click.core.ParameterSource.DEFAULT
-    if is_given and gigabyte == Gigabyte.DECIMAL and imported.format_name == FORMAT_NAME:
-        raise InputError(f"--gigabyte: {file} is {FORMAT_NAME}, and a GB of version 2 always is 2^30 bytes")
+    if is_given and gigabyte == Gigabyte.DECIMAL and imported.format_name == astra2_network.FORMAT_NAME:
+        raise InputError(f"--gigabyte: {file} is {imported.format_name}, and a GB of version 2 always is 2^30 bytes")
     _write(imported, output)
 
 
@@ -93,13 +102,7 @@ def nccl_tests(
 
     The line through them has the least sum of squared relative residuals: small sizes count as much as large ones.
     """
-    from themis_opt.files.atomic import check_outputs
-    from themis_opt.files.importing import ForeignKind, expect_kind_of, printable_name, printable_text
     from themis_opt.files.nccl_fit import FitOptions, fit_network
-    from themis_opt.files.nccl_tests import read_nccl_log
-    from themis_opt.files.plain import read_log
-    from themis_opt.problem.collective import Collective
-    from themis_opt.problem.network import Algorithm, Topology
 
     check_outputs((output,), files)
     logs = []
@@ -124,13 +127,8 @@ def nccl_tests(
 
 def _write(imported: Imported, output: str) -> None:
     """Write a network file and print what was read and every remark, beside the file."""
-    from themis_opt.cli.import_remarks import headline, remark_lines
-    from themis_opt.cli.tables import console
-    from themis_opt.cli.wrapping import print_sentence
-    from themis_opt.files.network_file import save_network
-
     save_network(imported.network, output)
-    for line in (headline(imported), *remark_lines(imported.remarks)):
+    for line in (printable(imported.headline), *remark_lines(imported.remarks)):
         if output == "-":
             click.echo(line, err=True)
         else:
@@ -138,8 +136,6 @@ def _write(imported: Imported, output: str) -> None:
 
 
 def _print_fit(fit: Fit, to_stderr: bool) -> None:
-    from themis_opt.cli.tables import console, make_table
-    from themis_opt.problem.units import format_size, format_time
 
     table = make_table([("size", "right"), ("measured", "right"), ("fitted", "right"), ("residual", "right")])
     for residual in fit.residuals:
@@ -153,8 +149,5 @@ def _print_fit(fit: Fit, to_stderr: bool) -> None:
     out.print(table)
     worst = fit.worst
     measured, fitted = format_time(worst.measured_us * 10**6), format_time(worst.fitted_us * 10**6)
-    place = format_size(worst.size_bytes)
-    out.print(
-        f"worst: {worst.relative:+.1%} at {place} (measured {measured}, fitted {fitted})",
-        soft_wrap=True,
-    )
+    at = format_size(worst.size_bytes)
+    out.print(f"worst: {worst.relative:+.1%} at {at} (measured {measured}, fitted {fitted})", soft_wrap=True)
