@@ -13,8 +13,9 @@ import themis_opt
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.instance import Instance
-from themis_opt.questions.comparison import Row, Run
-from themis_opt.questions.comparison_document import comparison_text
+from themis_opt.questions.comparison import Run
+from themis_opt.questions.comparison_file import comparison_text
+from themis_opt.questions.row import Row
 
 
 def row(bandwidth_Bpps: int, baseline_ps: int, bound_ps: int) -> Row:

@@ -13,8 +13,7 @@ import themis_opt
 from themis_opt.problem.errors import InputError, InvalidScheduleError
 from themis_opt.problem.instance import Instance
 from themis_opt.questions.comparison import Run, compare
-from themis_opt.questions.comparison_document import comparison_text
-from themis_opt.questions.comparison_file import load_comparison, read_comparison
+from themis_opt.questions.comparison_file import comparison_text, load_comparison, read_comparison
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +85,8 @@ def _first(**changes: Any) -> Callable[[dict[str, Any]], Any]:
         (lambda d: d["runs"][0].update(results=[]), "runs[0].results: is empty"),
         (lambda d: d["runs"][0]["instance"].update(size="many"), "runs[0].results[0].schedule.instance.size"),
         (_drop("schedule"), "runs[1].results[2].schedule: is missing"),
-        (_first(schedule=[]), "runs[0].results[0].schedule: [] is not allowed; expected a schedule"),
-        (_first(scheduler=7), "runs[0].results[0].scheduler: 7 is not allowed; expected a name"),
+        (_first(schedule=[]), "runs[0].results[0].schedule: [] is not allowed; expected a mapping"),
+        (_first(scheduler=7), "runs[0].results[0].scheduler: 7 is not allowed; expected a text"),
         (_first(bound_any_ps=10**15, bound_any_kind="fluid", bound_any_chunks=[1, 4]), "before bound_any_ps"),
         (_first(bound_any_ps=1, bound_any_kind="fluid", bound_any_chunks=[1]), "bound_any_chunks: [1] is not"),
     ],

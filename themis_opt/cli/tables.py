@@ -13,7 +13,8 @@ from themis_opt.cli.wrapping import print_sentence
 from themis_opt.problem.bound import BoundScope, Sizing
 from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.units import format_time, size_column, time_column
-from themis_opt.questions.comparison import Row, Run
+from themis_opt.questions.comparison import Run
+from themis_opt.questions.row import Row
 from themis_opt.show.words import count_chunks, describe_bound, format_gap, format_speedup, title
 from themis_opt.timing import metrics
 

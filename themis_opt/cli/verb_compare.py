@@ -61,7 +61,7 @@ def command(
     """
     from themis_opt.files.atomic import check_outputs, write_text
     from themis_opt.questions.comparison import THEMIS_BEST, compare
-    from themis_opt.questions.comparison_document import comparison_text
+    from themis_opt.questions.comparison_file import comparison_text
     from themis_opt.schedulers.registry import SCHEDULERS
     from themis_opt.solving.processors import default_workers
     from themis_opt.solving.protocol import SolverParams

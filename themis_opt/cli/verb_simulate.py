@@ -34,14 +34,13 @@ def command(
 
     The times are those of the timing rule; whether what a schedule file claims is true is the matter of 'validate'.
     """
-    from dataclasses import replace
+    from dataclasses import asdict, replace
 
     from themis_opt.files.atomic import check_outputs, write_text
     from themis_opt.files.schedule_file import schedule_text
     from themis_opt.problem.errors import DeadlockError, InputError
     from themis_opt.problem.schedule import Schedule
-    from themis_opt.questions.comparison import Row
-    from themis_opt.questions.comparison_document import dimension_figures
+    from themis_opt.questions.row import Row
     from themis_opt.schedulers.registry import SCHEDULERS
     from themis_opt.solving.api import schedule as make_schedule
     from themis_opt.timing.sequencing import simulate
@@ -80,8 +79,8 @@ def command(
             "scheduler": row.name,
             "makespan_ps": timeline.makespan_ps,
             "per_dimension": [
-                {**figures, "idle_gaps_ps": [list(gap) for gap in use.idle_gaps]}
-                for figures, use in zip(dimension_figures(row), timeline.dimensions, strict=True)
+                {**asdict(uses), "idle_gaps_ps": [list(gap) for gap in use.idle_gaps]}
+                for uses, use in zip(row.dimension_uses, timeline.dimensions, strict=True)
             ],
             "stages": [[c, str(phase), k, start, end] for c, phase, k, start, end in timeline.stages],
         }

@@ -96,7 +96,7 @@ def _tell(
     """Save and print what was found; `told` and `seed` are what the user asked for."""
     from themis_opt.files.atomic import write_text
     from themis_opt.files.schedule_file import schedule_text
-    from themis_opt.questions.comparison_document import comparison_text
+    from themis_opt.questions.comparison_file import comparison_text
 
     row = run.rows[-1]
     if output is not None:

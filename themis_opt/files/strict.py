@@ -95,6 +95,8 @@ def _check(data: object, expected: inspect.Type, path: str) -> None:
             _fail(path, f"{show(data)} is not allowed; one of: {', '.join(words)}{did_you_mean(data, words)}")
     elif isinstance(expected, inspect.IntType):
         _expect(data, int, path, "a whole number")
+    elif isinstance(expected, inspect.FloatType):
+        _expect(data, int if type(data) is int else float, path, "a number")
     elif isinstance(expected, inspect.StrType):
         text = _expect(data, str, path, "a text (a quantity needs its unit, such as 1600 Gb/s, 700 ns or 100 MB)")
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
@@ -105,7 +107,7 @@ def _check_struct(data: object, expected: inspect.StructType, path: str) -> None
     mapping = _expect(data, dict, path, "a mapping of keys to values")
     fields = {field.encode_name: field for field in expected.fields}
     for key in mapping:
-        if key not in fields:
+        if key not in fields and expected.forbid_unknown_fields:
             hint = did_you_mean(key, fields)
             _fail(_join(path, shorten(str(key))), f"unknown key; known here are: {', '.join(fields)}{hint}")
     for name, field in fields.items():

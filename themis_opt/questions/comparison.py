@@ -6,89 +6,28 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from themis_opt.problem.bound import Bound, BoundScope
 from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.differences import same_problem
 from themis_opt.problem.instance import Instance
-from themis_opt.problem.ratios import gap, ratio
+from themis_opt.problem.interruption import INTERRUPTION
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.problem.units import format_time
 from themis_opt.questions.fixed_choices import best_fixed_choice
-from themis_opt.schedulers.registry import get_scheduler
+from themis_opt.questions.row import Row, baseline_makespan_ps
 from themis_opt.solving.api import schedule as make_schedule
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds, scope_of
-from themis_opt.solving.process import SolverProcess
+from themis_opt.solving.process import SolverProcess, process_of
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.run import Outcome, run_solver
 from themis_opt.timing import metrics
 from themis_opt.timing.sequencing import simulate
-from themis_opt.timing.timeline import Timeline
 
 THEMIS_BEST = "themis-best"
 """The name of the row with Themis at its own best number of chunks."""
 
 DEFAULT_SCHEDULERS = ("baseline", "themis-fifo", "themis-scf", THEMIS_BEST)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One schedule on one instance, with its figures.
-
-    Attributes
-    ----------
-    name
-        What the row is called: the scheduler, the solver or a file.
-    schedule
-        The schedule; its bound is for its own sizing and number of chunks.
-    baseline_ps
-        The baseline's makespan on the same instance [ps].
-    wall_s
-        Seconds it took to make.
-    note
-        A sentence for the user, or nothing.
-    bound_any
-        Where the number of chunks was free: a bound for all numbers allowed.
-    """
-
-    name: str
-    schedule: Schedule
-    baseline_ps: int
-    wall_s: float
-    note: str = ""
-    bound_any: Bound | None = None
-
-    @property
-    def makespan_ps(self) -> int:
-        """The simulated makespan."""
-        return self.timeline.makespan_ps
-
-    @property
-    def bound(self) -> Bound:
-        """The bound its gap refers to."""
-        assert self.schedule.bound is not None
-        return self.schedule.bound
-
-    @property
-    def gap(self) -> float:
-        """``makespan / bound - 1``; 0 where both are 0."""
-        return gap(self.makespan_ps, self.bound.value_ps)
-
-    @property
-    def gap_any(self) -> float | None:
-        """``makespan / bound - 1`` with the bound for all numbers of chunks allowed, where that number was free."""
-        return None if self.bound_any is None else gap(self.makespan_ps, self.bound_any.value_ps)
-
-    @property
-    def speedup(self) -> float:
-        """The baseline's makespan over this one's; 1 where both are 0."""
-        return ratio(self.baseline_ps, self.makespan_ps)
-
-    @cached_property
-    def timeline(self) -> Timeline:
-        """When every stage runs."""
-        return simulate(self.schedule.instance, self.schedule)
 
 
 @dataclass(frozen=True)
@@ -153,24 +92,32 @@ def compare(
         When there is no such scheduler or solver, or it cannot choose what it is asked to.
     """
     params = params or SolverParams()
-    own_schedules = own_schedules or {}
-    if solver is None:
+    with nullcontext() if solver is None else process_of(solver, process) as running:
         for instance in instances:
-            yield _run(instance, schedulers, own_schedules, params, {})
-        return
-    choices = choices or {solver: ChunkingChoice()}
-    with SolverProcess(solver) if process is None else nullcontext(process) as process:
-        for instance in instances:
+            INTERRUPTION.release()
             outcomes: dict[str, Outcome] = {}
-            for row, choice in choices.items():
-                chosen = replace(params, chunking=choice.on(instance))
-                outcomes[row] = run_solver(instance, process, solver, chosen)
-                if outcomes[row].interruption is not None:
-                    break
-            run = _run(instance, schedulers, own_schedules, params, outcomes)
+            if solver is not None and running is not None:
+                outcomes = _outcomes(instance, running, solver, params, choices or {solver: ChunkingChoice()})
+            run = _run(instance, schedulers, own_schedules or {}, params, outcomes)
             yield run
             if run.interruption is not None:
                 return
+
+
+def _outcomes(
+    instance: Instance,
+    process: SolverProcess,
+    solver: str,
+    params: SolverParams,
+    choices: Mapping[str, ChunkingChoice],
+) -> dict[str, Outcome]:
+    """Return what the solver finds with each of the choices; those after an interruption are left out."""
+    outcomes: dict[str, Outcome] = {}
+    for row, choice in choices.items():
+        outcomes[row] = run_solver(instance, process, solver, replace(params, chunking=choice.on(instance)))
+        if outcomes[row].interruption is not None:
+            break
+    return outcomes
 
 
 def _run(
@@ -205,11 +152,6 @@ def _run(
         rows.append(Row(name, outcome.schedule, reference_ps, outcome.wall_s, outcome.note, outcome.bound_any))
     interruptions = [outcome.interruption for outcome in outcomes.values() if outcome.interruption is not None]
     return Run(instance, bounds[scope], tuple(rows), interruptions[0] if interruptions else None)
-
-
-def baseline_makespan_ps(instance: Instance) -> int:
-    """Return the baseline's makespan, which every speedup refers to; the schedule itself is shown to nobody."""
-    return simulate(instance, get_scheduler("baseline")(instance)).makespan_ps
 
 
 def _claim_note(own: Schedule, judged: Schedule) -> str:

@@ -1,27 +1,99 @@
-"""Reading a comparison file (``themis-opt compare --json``): its schedules are judged anew, its figures worked out."""
+"""Comparison files (``themis-opt/comparison/2``): figures for programs, and the schedules behind them.
+
+What is read of one is the instances, the schedules and what solvers claim: every schedule is judged anew, and all
+figures are worked out again. They stand in the file for those who have no judge.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import platform
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import msgspec
+from msgspec import UNSET, UnsetType
+
 from themis_opt.files.documents import format_line
+from themis_opt.files.instance_file import instance_document
 from themis_opt.files.plain import parse_json, read_text
-from themis_opt.files.schedule_file import schedule_from_data
-from themis_opt.files.strict import show
+from themis_opt.files.results import ResultDocument, result_text
+from themis_opt.files.schedule_file import schedule_document, schedule_from_data
+from themis_opt.files.strict import decode, show
 from themis_opt.judging.validator import validate
 from themis_opt.problem.bound import Bound, BoundScope, Sizing
-from themis_opt.problem.checks import real
-from themis_opt.problem.errors import InputError, InvalidScheduleError
+from themis_opt.problem.errors import InputError, InvalidScheduleError, located
 from themis_opt.problem.instance import Instance
+from themis_opt.problem.ratios import finite
 from themis_opt.problem.schedule import Schedule
-from themis_opt.questions.comparison import Row, Run, baseline_makespan_ps
-from themis_opt.questions.comparison_document import FORMAT
+from themis_opt.problem.version import VERSION
+from themis_opt.questions.comparison import Run
+from themis_opt.questions.row import DimensionUse, Row, baseline_makespan_ps
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds, scope_of
 
+Plain = bool | int | float | str | None | list[str]
+"""What an option of a comparison may be."""
+
 _FAMILY = "themis-opt/comparison/"
+_FORMAT = f"{_FAMILY}2"
+_LINE = 120
+_TOLD_ABOVE = ("format", "instance", "stages")
+_PACKAGES = ("numpy", "numba", "networkx", "ortools", "pulp", "highspy")
+
+
+class RowDocument(msgspec.Struct, kw_only=True):
+    """One schedule with its figures; what has a default is not read."""
+
+    scheduler: str
+    status: str = ""
+    num_chunks: int = 0
+    sizes: str = ""
+    bound_ps: int = 0
+    bound_kind: str = ""
+    makespan_ps: int = 0
+    bw_utilization: float = 0.0
+    algbw_Bps: float = 0.0
+    busbw_Bps: float = 0.0
+    speedup: float | None = None
+    gap: float | None = None
+    bound_any_ps: int | UnsetType = UNSET
+    bound_any_kind: str | UnsetType = UNSET
+    bound_any_chunks: list[int] | UnsetType = UNSET
+    gap_any: float | UnsetType | None = UNSET
+    wall_s: float = 0.0
+    per_dimension: list[DimensionUse] = []
+    note: str | UnsetType = UNSET
+    schedule: dict[str, Any]
+
+
+class RunDocument(msgspec.Struct, kw_only=True):
+    """One instance with its results; what has a default is not read."""
+
+    instance: dict[str, Any]
+    network: str = ""
+    collective: str = ""
+    size_bytes: int = 0
+    num_chunks: int = 0
+    occupancy: str = ""
+    chunk_overhead_ps: int = 0
+    dimensions: list[int] = []
+    ideal_ps: float = 0.0
+    bound_ps: int = 0
+    bound_kind: str = ""
+    results: list[RowDocument]
+
+
+class ComparisonDocument(ResultDocument, kw_only=True, tag=_FORMAT):
+    """What was compared, with what, and what came of it."""
+
+    options: dict[str, Plain]
+    seed: int
+    versions: dict[str, str]
+    machine: dict[str, Plain]
+    runs: list[RunDocument]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +119,82 @@ class ComparisonFile:
     machine: Mapping[str, Any]
 
 
-def is_comparison(data: object) -> bool:
-    """Return whether plain data says of itself that it is a comparison, of whatever version."""
-    return isinstance(data, dict) and str(data.get("format")).startswith(_FAMILY)
+def comparison_text(runs: Sequence[Run], options: Mapping[str, Any], seed: int) -> str:
+    """Return the text of a comparison file.
+
+    Parameters
+    ----------
+    runs
+        One for each instance.
+    options
+        What the user asked for, as plain data.
+    seed
+        The seed of solver and schedulers.
+    """
+    machine: dict[str, Plain] = {
+        "system": platform.system(),
+        "architecture": platform.machine(),
+        "processors": os.cpu_count(),
+    }
+    document = ComparisonDocument(
+        options=dict(options), seed=seed, versions=dict(_versions()), machine=machine, runs=[_run(run) for run in runs]
+    )
+    return result_text(document, line=_LINE)
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    yield "themis-opt", VERSION
+    yield "python", platform.python_version()
+    for package in _PACKAGES:
+        try:
+            yield package, version(package)
+        except PackageNotFoundError:
+            continue
+
+
+def _run(run: Run) -> RunDocument:
+    instance = run.instance
+    return RunDocument(
+        instance=instance_document(instance),
+        network=instance.network.name,
+        collective=str(instance.collective),
+        size_bytes=instance.size_bytes,
+        num_chunks=instance.num_chunks,
+        occupancy=str(instance.occupancy),
+        chunk_overhead_ps=instance.chunk_overhead_ps,
+        dimensions=list(instance.involved),
+        ideal_ps=run.ideal_ps,
+        bound_ps=run.bound.value_ps,
+        bound_kind=str(run.bound.kind),
+        results=[_row(row) for row in run.rows],
+    )
+
+
+def _row(row: Row) -> RowDocument:
+    document = RowDocument(
+        scheduler=row.name,
+        status=str(row.schedule.status),
+        num_chunks=row.schedule.num_chunks,
+        sizes=str(row.schedule.sizing),
+        bound_ps=row.bound.value_ps,
+        bound_kind=str(row.bound.kind),
+        makespan_ps=row.makespan_ps,
+        bw_utilization=row.bw_utilization,
+        algbw_Bps=row.algbw_Bps,
+        busbw_Bps=row.busbw_Bps,
+        speedup=finite(row.speedup),
+        gap=finite(row.gap),
+        wall_s=round(row.wall_s, 6),
+        per_dimension=list(row.dimension_uses),
+        note=row.note or UNSET,
+        schedule={key: value for key, value in schedule_document(row.schedule).items() if key not in _TOLD_ABOVE},
+    )
+    if row.bound_any is not None and row.gap_any is not None:
+        scope = row.bound_any.scope
+        document.bound_any_ps, document.bound_any_kind = row.bound_any.value_ps, str(row.bound_any.kind)
+        document.bound_any_chunks = [scope.min_chunks, scope.max_chunks]
+        document.gap_any = finite(row.gap_any)
+    return document
 
 
 def load_comparison(path: str | os.PathLike[str]) -> tuple[Run, ...]:
@@ -67,69 +212,66 @@ def read_comparison(path: str | os.PathLike[str]) -> ComparisonFile:
     InvalidScheduleError
         When a schedule in it breaks a rule or claims what is false.
     """
+    text = read_text(path)  # which names the file by itself
     name = os.fspath(path)
-    try:
-        data = parse_json(read_text(path), decimals=True)
-    except InputError as error:
-        raise error if str(error).startswith(name) else error.at(name) from None
-    try:
-        return _comparison(data, name)
-    except InputError as error:
-        raise error if str(error).startswith(name) else error.at(name) from None
+    with located(name):
+        document = _document(_floats(parse_json(text, decimals=True)))
+        if not document.runs:
+            raise InputError("runs: is empty; there is nothing to see")
+        runs = tuple(_judged_run(run, f"runs[{place}]", name) for place, run in enumerate(document.runs))
+    return ComparisonFile(runs, document.options, document.seed, document.versions, document.machine)
 
 
-def _comparison(data: object, name: str) -> ComparisonFile:
+def _document(data: object) -> ComparisonDocument:
     if not isinstance(data, dict):
         raise InputError("holds no comparison; 'themis-opt compare ... --json FILE' writes one")
     found = data.get("format")
-    if found != FORMAT:
-        if is_comparison(data):
-            raise InputError(f"format: is {show(found)}; this version reads {FORMAT!r}: run 'themis-opt compare' again")
-        raise InputError(f"format: is {show(found)}, no comparison; 'themis-opt compare ... --json FILE' writes one")
-    runs = tuple(
-        _run(run, f"runs[{index}]", name) for index, run in enumerate(_expect(data, "runs", list, "a list of runs"))
-    )
-    if not runs:
-        raise InputError("runs: is empty; there is nothing to see")
-    return ComparisonFile(
-        runs,
-        _plain(_expect(data, "options", dict, "a mapping")),
-        _expect(data, "seed", int, "a whole number"),
-        _plain(_expect(data, "versions", dict, "a mapping")),
-        _plain(_expect(data, "machine", dict, "a mapping")),
-    )
+    if found != _FORMAT:
+        is_older = isinstance(found, str) and found.startswith(_FAMILY)
+        rest = (
+            f"this version reads {_FORMAT!r}: run 'themis-opt compare' again"
+            if is_older
+            else "no comparison; 'themis-opt compare ... --json FILE' writes one"
+        )
+        raise InputError(f"format: is {show(found)}{';' if is_older else ','} {rest}")
+    return decode(data, ComparisonDocument)
 
 
-def _run(data: object, path: str, name: str) -> Run:
-    with _At(path):
-        results = _expect(data, "results", list, "a list of results")
-        instance_data = _expect(data, "instance", dict, "an instance")
-        if not results:
+def _floats(data: Any) -> Any:
+    """Return JSON's data with its decimals as floats; what is no finite number stays for the reader to refuse."""
+    if isinstance(data, dict):
+        return {key: _floats(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_floats(value) for value in data]
+    return float(data) if isinstance(data, Fraction) else data
+
+
+def _judged_run(run: RunDocument, path: str, name: str) -> Run:
+    with located(path, "."):
+        if not run.results:
             raise InputError("results: is empty; there is nothing to see")
-        judged = [
-            _judged(result, instance_data, f"results[{place}]", name, path) for place, result in enumerate(results)
-        ]
-        instance = judged[0].instance
-        bounds = _best_bounds(instance, judged)
+        schedules = []
+        for place, result in enumerate(run.results):
+            with located(f"results[{place}]", "."):
+                schedules.append(_judged(result, run.instance, f"{name}: {path}.results[{place}]"))
+        instance = schedules[0].instance
+        bounds = _best_bounds(instance, schedules)
         reference_ps = baseline_makespan_ps(instance)
         rows = []
-        for place, (result, schedule) in enumerate(zip(results, judged, strict=True)):
-            with _At(f"results[{place}]"):
-                rows.append(_row(result, schedule, bounds, reference_ps))
+        for place, (result, schedule) in enumerate(zip(run.results, schedules, strict=True)):
+            with located(f"results[{place}]", "."):
+                rows.append(_judged_row(result, schedule.replace(bound=bounds[scope_of(schedule)]), reference_ps))
         return Run(instance, bounds[equal_chunks_scope(instance)], tuple(rows))
 
 
-def _judged(result: object, instance: dict[str, Any], path: str, name: str, run_path: str) -> Schedule:
-    with _At(path):
-        parts = _expect(result, "schedule", dict, "a schedule")
-        told = {"format": format_line("schedule"), "instance": instance, **parts}
-        try:
-            schedule = schedule_from_data(told, "schedule")
-        except InputError as error:
-            raise InputError(str(error).replace("schedule: ", "schedule.", 1)) from None
+def _judged(result: RowDocument, instance: dict[str, Any], where: str) -> Schedule:
+    told = {"format": format_line("schedule"), "instance": instance, **result.schedule}
+    try:
+        schedule = schedule_from_data(told, "schedule")
+    except InputError as error:
+        raise InputError(str(error).replace("schedule: ", "schedule.", 1)) from None
     violations = validate(schedule.instance, schedule)
     if violations:
-        where = f"{name}: {run_path}.{path}"
         raise InvalidScheduleError([replace(violation, message=f"{where}: {violation}") for violation in violations])
     return schedule
 
@@ -143,67 +285,32 @@ def _best_bounds(instance: Instance, schedules: Sequence[Schedule]) -> dict[Boun
     return bounds
 
 
-def _row(result: dict[str, Any], schedule: Schedule, bounds: Mapping[BoundScope, Bound], reference_ps: int) -> Row:
-    bound = bounds[scope_of(schedule)]
-    note = result.get("note", "")
+def _judged_row(result: RowDocument, schedule: Schedule, reference_ps: int) -> Row:
     row = Row(
-        _expect(result, "scheduler", str, "a name"),
-        replace(schedule, bound=bound),
+        result.scheduler,
+        schedule,
         reference_ps,
-        real("wall_s", result.get("wall_s", 0)),
-        note if isinstance(note, str) else "",
+        result.wall_s,
+        result.note or "",
         _bound_any(result, schedule.sizing),
     )
-    if row.makespan_ps < bound.value_ps:
+    if row.makespan_ps < row.bound.value_ps:
         raise InputError(
-            f"ends after {row.makespan_ps} ps, before the bound of {bound.value_ps} ps ({bound.kind}) "
-            f"that another result claims for {bound.scope}"
+            f"ends after {row.makespan_ps} ps, before the bound of {row.bound.value_ps} ps ({row.bound.kind}) "
+            f"that another result claims for {row.bound.scope}"
         )
     if row.bound_any is not None and row.makespan_ps < row.bound_any.value_ps:
         raise InputError(f"ends after {row.makespan_ps} ps, before bound_any_ps {row.bound_any.value_ps}")
     return row
 
 
-def _bound_any(result: dict[str, Any], sizing: Sizing) -> Bound | None:
+def _bound_any(result: RowDocument, sizing: Sizing) -> Bound | None:
     """Return the bound for every number of chunks that was allowed, where that number was free."""
-    if "bound_any_ps" not in result:
+    value_ps, kind, counts = result.bound_any_ps, result.bound_any_kind, result.bound_any_chunks
+    if value_ps is UNSET:
         return None
-    value_ps = _expect(result, "bound_any_ps", int, "a whole number of picoseconds")
-    counts = _expect(result, "bound_any_chunks", list, "the lowest and highest number of chunks")
-    if len(counts) != 2 or not all(type(count) is int for count in counts):
+    if kind is UNSET or counts is UNSET:
+        raise InputError(f"{'bound_any_kind' if kind is UNSET else 'bound_any_chunks'}: is missing")
+    if len(counts) != 2:
         raise InputError(f"bound_any_chunks: {show(counts)} is not the lowest and highest number of chunks")
-    return Bound(value_ps, _expect(result, "bound_any_kind", str, "a kind"), BoundScope(sizing, counts[0], counts[1]))
-
-
-def _expect(data: object, key: str, kind: type, wanted: str) -> Any:
-    if not isinstance(data, dict):
-        raise InputError(f"{show(data)} is not a mapping of keys to values")
-    if key not in data:
-        raise InputError(f"{key}: is missing")
-    value = data[key]
-    if type(value) is not kind:
-        raise InputError(f"{key}: {show(value)} is not allowed; expected {wanted}")
-    return value
-
-
-def _plain(data: Any) -> Any:
-    """Return JSON's data with its decimals as floats."""
-    if isinstance(data, dict):
-        return {key: _plain(value) for key, value in data.items()}
-    if isinstance(data, list):
-        return [_plain(value) for value in data]
-    return data if isinstance(data, str | int | None) else real("number", data)
-
-
-class _At:
-    """Puts the path of a key before the message of an `InputError` raised inside."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, InputError):
-            raise InputError(f"{self._path}.{error}") from None
+    return Bound(value_ps, kind, BoundScope(sizing, counts[0], counts[1]))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pickle
 import queue
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
 
@@ -202,6 +203,16 @@ class SolverProcess:
     def _died(self) -> SolverError:
         assert self._child is not None
         return SolverError(f"the process of solver {self._solver!r} ended by {self._child.last_words()}")
+
+
+@contextmanager
+def process_of(solver: str, lent: SolverProcess | None = None) -> Iterator[SolverProcess]:
+    """Yield the process that was lent, which its starter ends, or else one of the solver's that lives until the end."""
+    if lent is not None:
+        yield lent
+        return
+    with SolverProcess(solver) as started:
+        yield started
 
 
 def _is_superseded(report: Progress, following: object) -> bool:

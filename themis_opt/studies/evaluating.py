@@ -14,7 +14,8 @@ from themis_opt.problem.errors import ThemisError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.ratios import finite, gap
 from themis_opt.problem.schedule import Schedule
-from themis_opt.questions.comparison import THEMIS_BEST, Row, baseline_makespan_ps, themis_best
+from themis_opt.questions.comparison import THEMIS_BEST, themis_best
+from themis_opt.questions.row import Row, baseline_makespan_ps
 from themis_opt.solving.any_count import bound_for_any_count
 from themis_opt.solving.api import schedule as make_schedule
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds, scope_of

@@ -9,7 +9,8 @@ from themis_opt.judging.certify import Certification, certify, summary_lines
 from themis_opt.problem.ratios import ratio
 from themis_opt.problem.schedule import Status
 from themis_opt.problem.units import format_time
-from themis_opt.questions.comparison import Row, Run
+from themis_opt.questions.comparison import Run
+from themis_opt.questions.row import Row
 from themis_opt.show.report.baselines import Baseline
 from themis_opt.show.report.reasons import Reason, is_by_path, reasons_of
 from themis_opt.show.words import count_chunks, describe_bound, format_gap, format_speedup

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from themis_opt.problem.bound import Bound, BoundKind
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.units import format_size, format_time, time_column
-from themis_opt.questions.comparison import Row, Run
+from themis_opt.questions.comparison import Run
+from themis_opt.questions.row import Row
 from themis_opt.show.report.grid import GAP_HEADING, Cell, Grid, GridColumn, Part, Quantity, without_constants
 from themis_opt.show.words import format_gap, format_speedup
 from themis_opt.timing import metrics

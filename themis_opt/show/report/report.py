@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from themis_opt.problem.schedule import Schedule
-from themis_opt.questions.comparison import Row, Run, baseline_makespan_ps
+from themis_opt.questions.comparison import Run
 from themis_opt.questions.comparison_file import ComparisonFile
+from themis_opt.questions.row import Row, baseline_makespan_ps
 from themis_opt.show.report.baselines import baselines_of
 from themis_opt.show.report.claim_sentences import claim_of
 from themis_opt.show.report.comparison_grid import comparison_grid

@@ -10,7 +10,8 @@ from themis_opt.problem.network import Network
 from themis_opt.problem.ratios import ratio
 from themis_opt.problem.schedule import Status
 from themis_opt.problem.units import bandwidth_column, format_bandwidth, format_size, format_time, time_column
-from themis_opt.questions.comparison import Row, Run
+from themis_opt.questions.comparison import Run
+from themis_opt.questions.row import Row
 from themis_opt.show.report.baselines import Baseline
 from themis_opt.show.report.claim_sentences import Claim, best_row
 from themis_opt.show.report.markup import Markup, element, joined

@@ -10,7 +10,7 @@ import numpy as np
 from themis_opt.export.stage_rows import number_text
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.units import format_bandwidth, format_size, format_time
-from themis_opt.questions.comparison import Row
+from themis_opt.questions.row import Row
 from themis_opt.show.report.embedding import packed
 from themis_opt.timing import metrics
 from themis_opt.timing.stage_table import ChunkKind

@@ -1,0 +1,157 @@
+"""The one row of results: a schedule, its makespan, the best bound, gap and speedup.
+
+Comparisons, tuning tables, reports, pictures and studies all show rows. Make one with `Row` where the schedule's bound
+is known to be the best, and with `Row.of` where a schedule comes from a file or a scheduler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from themis_opt.problem.bound import Bound
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.ratios import gap, ratio
+from themis_opt.problem.schedule import Schedule, Status
+from themis_opt.schedulers.registry import get_scheduler
+from themis_opt.solving.bounds import best_bound, quick_bounds, scope_of
+from themis_opt.timing import metrics
+from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionUse:
+    """What one network dimension does in a schedule.
+
+    Attributes
+    ----------
+    bytes
+        What one NPU sends into it.
+    busy_ps
+        How long it is held.
+    utilization
+        The bytes over what it could have sent until the makespan.
+    """
+
+    bytes: float
+    busy_ps: int
+    utilization: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One schedule on one instance, with its figures.
+
+    Attributes
+    ----------
+    name
+        What the row is called: the scheduler, the solver or a file.
+    schedule
+        The schedule; its bound is for its own sizing and number of chunks.
+    baseline_ps
+        The makespan that its speedup refers to: the baseline's on the same instance [ps].
+    wall_s
+        Seconds it took to make.
+    note
+        A sentence for the user, or nothing.
+    bound_any
+        Where the number of chunks was free: a bound for all numbers allowed.
+    """
+
+    name: str
+    schedule: Schedule
+    baseline_ps: int
+    wall_s: float = 0.0
+    note: str = ""
+    bound_any: Bound | None = None
+
+    @classmethod
+    def of(cls, name: str, schedule: Schedule) -> Row:
+        """Return the row of a schedule whose claims do not count but for its bound.
+
+        It is timed anew. Without a bound it gets the best one that takes no solver; the baseline has its instance's
+        number of chunks.
+
+        Raises
+        ------
+        InputError, DeadlockError
+            When the schedule cannot be simulated.
+        """
+        instance = schedule.instance
+        bound = schedule.bound or best_bound(quick_bounds(instance, scope_of(schedule)))
+        makespan_ps = simulate(instance, schedule).makespan_ps
+        return cls(name, schedule.replace(bound=bound, makespan_ps=makespan_ps), baseline_makespan_ps(instance))
+
+    @property
+    def instance(self) -> Instance:
+        """The problem it answers."""
+        return self.schedule.instance
+
+    @property
+    def status(self) -> Status:
+        """How good the schedule is known to be."""
+        return self.schedule.status
+
+    @property
+    def bound(self) -> Bound:
+        """The bound its gap refers to."""
+        assert self.schedule.bound is not None
+        return self.schedule.bound
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """When every stage runs."""
+        return simulate(self.instance, self.schedule)
+
+    @property
+    def makespan_ps(self) -> int:
+        """The simulated makespan."""
+        return self.timeline.makespan_ps
+
+    @property
+    def gap(self) -> float:
+        """``makespan / bound - 1``; 0 where both are 0."""
+        return gap(self.makespan_ps, self.bound.value_ps)
+
+    @property
+    def gap_any(self) -> float | None:
+        """``makespan / bound - 1`` with the bound for all numbers of chunks allowed, where that number was free."""
+        return None if self.bound_any is None else gap(self.makespan_ps, self.bound_any.value_ps)
+
+    @property
+    def speedup(self) -> float:
+        """The baseline's makespan over this one's; 1 where both are 0."""
+        return ratio(self.baseline_ps, self.makespan_ps)
+
+    @property
+    def bw_utilization(self) -> float:
+        """The part of all bandwidth that is used until the makespan."""
+        return metrics.bw_utilization(self.instance, self.makespan_ps)
+
+    @property
+    def algbw_Bps(self) -> float:
+        """The algorithm bandwidth [bytes/s]."""
+        return metrics.algbw_Bps(self.instance, self.makespan_ps)
+
+    @property
+    def busbw_Bps(self) -> float:
+        """The bus bandwidth of nccl-tests [bytes/s]."""
+        return metrics.busbw_Bps(self.instance, self.makespan_ps)
+
+    @property
+    def dimension_uses(self) -> tuple[DimensionUse, ...]:
+        """What every network dimension does, by index."""
+        return tuple(
+            DimensionUse(
+                float(use.sent_bytes),
+                use.busy_ps,
+                metrics.dimension_utilization(self.instance, k, use.sent_bytes, self.makespan_ps),
+            )
+            for k, use in enumerate(self.timeline.dimensions)
+        )
+
+
+def baseline_makespan_ps(instance: Instance) -> int:
+    """Return the baseline's makespan, which every speedup refers to; the schedule itself is shown to nobody."""
+    return simulate(instance, get_scheduler("baseline")(instance)).makespan_ps
