@@ -206,7 +206,7 @@ def test_all_to_all_has_one_order_and_one_best_split() -> None:
     instance = Instance(network(dimension(4, 9), dimension(4, 1)), Collective.ALL_TO_ALL, 10**8, 16)
     budget = make_budget(instance)
     assert budget.leanest_split(16)[0] == pytest.approx(float(budget.leanest_split(16)[1]))
-    result = provision(instance, params=SolverParams(0.4, 2))
+    result = provision(instance, params=SolverParams(60.0, 1, max_evaluations=20_000))
     assert result.confirmed_gain > 3
 
 
