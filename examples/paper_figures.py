@@ -49,7 +49,8 @@ def draw_utilization(path: Path) -> None:
     """Draw how the schedulers use the bandwidth of one network over time, the optimum below them."""
     instance = Instance(load_network(NETWORK), size_bytes=SIZE_BYTES)
     made = {name: schedule(instance, name) for name in ("baseline", "themis-fifo", "themis-scf")}
-    made["optimum"] = solve(instance, sizes=Sizing.FREE, max_chunks=16, gap=1e-3, max_evaluations=2_000_000)
+    found = solve(instance, sizes=Sizing.FREE, max_chunks=16, gap=1e-3, max_evaluations=2_000_000)
+    made["optimum"] = found.schedule
     axes = utilization(made)
     save_picture(axes.figure, path)
     for name, one in made.items():

@@ -5,8 +5,9 @@ Everything public is importable from here and loaded when first used::
     import themis_opt
 
     instance = themis_opt.load_instance("3d-fc-ring-sw")
-    schedule = themis_opt.schedule(instance, "themis-scf")
+    heuristic = themis_opt.schedule(instance, "themis-scf")
     bound = themis_opt.lower_bound(instance)
+    result = themis_opt.solve(instance, time_limit_s=20)
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     from themis_opt.files.network_file import save_network as save_network
     from themis_opt.files.schedule_file import load_schedule as load_schedule
     from themis_opt.files.schedule_file import save_schedule as save_schedule
+    from themis_opt.judging.certify import certify as certify
     from themis_opt.judging.execution import execute as execute
     from themis_opt.judging.validator import check as check
     from themis_opt.judging.validator import validate as validate
     from themis_opt.problem.bound import Bound as Bound
     from themis_opt.problem.bound import BoundScope as BoundScope
     from themis_opt.problem.bound import Sizing as Sizing
+    from themis_opt.problem.chunking import ChunkingChoice as ChunkingChoice
     from themis_opt.problem.collective import Collective as Collective
     from themis_opt.problem.collective import Phase as Phase
     from themis_opt.problem.errors import DeadlockError as DeadlockError
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from themis_opt.problem.schedule import StageTime as StageTime
     from themis_opt.problem.schedule import Status as Status
     from themis_opt.problem.version import VERSION as __version__  # noqa: F401, N811
+    from themis_opt.questions.comparison import compare as compare
     from themis_opt.questions.provision.provision import provision as provision
     from themis_opt.questions.tune.tune import tune as tune
     from themis_opt.questions.when.when import when as when
@@ -62,6 +66,9 @@ if TYPE_CHECKING:
     from themis_opt.solving.protocol import Progress as Progress
     from themis_opt.solving.protocol import SolverParams as SolverParams
     from themis_opt.solving.protocol import SolverResult as SolverResult
+    from themis_opt.solving.result import Ending as Ending
+    from themis_opt.solving.result import Result as Result
+    from themis_opt.studies.study_run import run_study as run_study
     from themis_opt.timing.dispatch import dispatch as dispatch
     from themis_opt.timing.policy import DispatchPolicy as DispatchPolicy
     from themis_opt.timing.sequencing import simulate as simulate

@@ -38,10 +38,10 @@ from themis_opt.problem.parameters import EVALUATIONS
 from themis_opt.problem.schedule import Status
 from themis_opt.solving.bounds import quick_bounds
 from themis_opt.solving.child import pickled, unpickled
-from themis_opt.solving.ending import Ending
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
-from themis_opt.solving.run import Outcome, run_solver
+from themis_opt.solving.result import Ending, Result
+from themis_opt.solving.run import run_solver
 from themis_opt.solving.solvers import BOUNDS, SOLVERS
 
 LIMIT_S = 10.0**6
@@ -106,7 +106,7 @@ def problem(kind: str, num_chunks: int, name: str = "3d-fc-ring-sw") -> tuple[In
     return instance, SolverParams(LIMIT_S, 1, 5, chunking=chunking, gap=1e-4)
 
 
-def outcome_of(instance: Instance, params: SolverParams, solver: str = "auto", process: object = None) -> Outcome:
+def outcome_of(instance: Instance, params: SolverParams, solver: str = "auto", process: object = None) -> Result:
     return run_solver(instance, process or LocalProcess(solver), solver, params)  # type: ignore[arg-type]
 
 
@@ -498,7 +498,7 @@ def test_the_command_line_writes_the_file_that_the_library_does(
     assert (told["max_evaluations"], told["workers"]) == (40_000, 1)
     instance = themis_opt.load_instance("3d-fc-ring-sw")
     found = themis_opt.solve(instance, sizes=Sizing.FREE, max_chunks=6, max_evaluations=40_000, time_limit_s=99)
-    assert (tmp_path / "found.json").read_text() == schedule_text(found)
+    assert (tmp_path / "found.json").read_text() == schedule_text(found.schedule)
 
 
 @pytest.mark.slow

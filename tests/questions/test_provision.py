@@ -35,7 +35,8 @@ from themis_opt.questions.tune import further_counts
 from themis_opt.solving.bounds import quick_bounds
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
-from themis_opt.solving.run import Outcome, run_solver
+from themis_opt.solving.result import Result
+from themis_opt.solving.run import run_solver
 from themis_opt.timing.sequencing import simulate
 
 RS = Collective.REDUCE_SCATTER
@@ -268,14 +269,14 @@ def test_a_bound_that_was_left_far_away_is_followed_by_larger_numbers_of_chunks(
     script = {None: (2, 5500, first_bound_ps), 3: (3, 5000, 4900), 4: (4, 5010, 5005), 5: (5, 6000, 6000)}
     tried: list[int | None] = []
 
-    def run(instance: Instance, process: object, solver: str, params: SolverParams) -> Outcome:
+    def run(instance: Instance, process: object, solver: str, params: SolverParams) -> Result:
         assert params.chunking is not None
         count = params.chunking.min_chunks if params.chunking.has_fixed_count else None
         tried.append(count)
         num_chunks, makespan_ps, bound_ps = script.get(count, (6, 7000, 7000))
         made = themis_opt.schedule(replace(instance, num_chunks=num_chunks), "baseline")
         bound = Bound(bound_ps, BoundKind.FLUID, BoundScope(Sizing.FREE, num_chunks, num_chunks))
-        return Outcome(replace(made, makespan_ps=makespan_ps, bound=bound), wall_s=1.0)
+        return Result(replace(made, makespan_ps=makespan_ps, bound=bound), wall_s=1.0)
 
     monkeypatch.setattr(further_counts, "run_solver", run)
     chunking = make_chunking(instance, Sizing.FREE, 6)
@@ -310,13 +311,13 @@ class ScriptedSolver:
     pilots: list[tuple[tuple[float, ...], int | None]] = field(default_factory=list)
     finals: list[tuple[float, ...]] = field(default_factory=list)
 
-    def _outcome(self, instance: Instance, num_chunks: int, makespan_ps: float) -> Outcome:
+    def _outcome(self, instance: Instance, num_chunks: int, makespan_ps: float) -> Result:
         made = themis_opt.schedule(replace(instance, num_chunks=num_chunks), "baseline")
         scope = BoundScope(Sizing.FREE, num_chunks, num_chunks)
         bound = min(quick_bounds(instance, scope), key=lambda one: one.value_ps)
-        return Outcome(replace(made, makespan_ps=int(makespan_ps), bound=bound), wall_s=1.0)
+        return Result(replace(made, makespan_ps=int(makespan_ps), bound=bound), wall_s=1.0)
 
-    def run(self, instance: Instance, process: object, solver: str, params: SolverParams) -> Outcome:
+    def run(self, instance: Instance, process: object, solver: str, params: SolverParams) -> Result:
         split = bandwidths_of(instance)
         self.pilots.append((split, params.max_evaluations))
         assert params.num_workers == 1
@@ -460,7 +461,7 @@ def test_ctrl_c_is_no_final_no(invoke: Callable[..., None], capsys: pytest.Captu
     run = ScriptedSolver(lambda split: 900 * PS_PER_US, lambda split: 850 * PS_PER_US)
     signal = KeyboardInterrupt()
 
-    def stop(*arguments: object) -> Outcome:
+    def stop(*arguments: object) -> Result:
         if len(run.pilots) == 3:
             raise signal
         return run.run(*arguments)  # type: ignore[arg-type]
@@ -505,7 +506,7 @@ def test_a_signal_between_two_splits_keeps_what_was_found(place: str, monkeypatc
     instance = Instance(network(dimension(4, 5, 10**5), dimension(4, 1, 10**5)), size_bytes=10**8)
     calls: list[str] = []
 
-    def run(*arguments: object) -> Outcome:
+    def run(*arguments: object) -> Result:
         calls.append(place)
         if place == "provision.split_search" or len(calls) > 1:
             raise KeyboardInterrupt

@@ -306,8 +306,10 @@ class TestFailures:
             monkeypatch.setattr(SolverProcess, method, fail)
         instance = Instance(themis_opt.load_network("2d-sw-sw"), num_chunks=4)
         with pytest.warns(SolverWarning, match="the solver failed by design"):
-            schedule = themis_opt.solve(instance, time_limit_s=1)
-        assert validate(instance, schedule) == ()
+            result = themis_opt.solve(instance, time_limit_s=1)
+        assert validate(instance, result.schedule) == ()
+        assert result.has_failed
+        assert result.note == "the solver failed by design"
         with pytest.warns(SolverWarning, match="no assignment bound: the solver failed by design"):
             bound = themis_opt.lower_bound(instance, with_assignment=True)
         assert bound == themis_opt.lower_bound(instance)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 from themis_opt.problem.bound import Bound, BoundScope
 from themis_opt.problem.chunking import ChunkingChoice
@@ -18,9 +19,11 @@ from themis_opt.questions.fixed_choices import best_fixed_choice
 from themis_opt.questions.row import Row, baseline_makespan_ps
 from themis_opt.solving.api import schedule as make_schedule
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds, scope_of
+from themis_opt.solving.keywords import Limits, params_of
 from themis_opt.solving.process import SolverProcess, process_of
 from themis_opt.solving.protocol import SolverParams
-from themis_opt.solving.run import Outcome, run_solver
+from themis_opt.solving.result import Result
+from themis_opt.solving.run import run_solver
 from themis_opt.timing import metrics
 from themis_opt.timing.sequencing import simulate
 
@@ -66,6 +69,7 @@ def compare(
     choices: Mapping[str, ChunkingChoice] | None = None,
     own_schedules: Mapping[str, Schedule] | None = None,
     process: SolverProcess | None = None,
+    **limits: Unpack[Limits],
 ) -> Iterator[Run]:
     """Yield a run for every instance: the schedulers, matching schedules of one's own, and the solver.
 
@@ -77,8 +81,9 @@ def compare(
         Names of schedulers, in the order wanted; `THEMIS_BEST` may be among them.
     solver
         The name of a solver, or ``None`` for heuristics and quick bounds alone.
-    params
-        The solver's limits and seed; the seed also goes to the schedulers.
+    params, limits
+        The solver's limits, as `SolverParams`, as keywords (see `Limits`), or both; the seed also goes to the
+        schedulers.
     choices
         What the solver may choose about the chunks, by the name of its row; default: nothing, one row named after it.
     own_schedules
@@ -91,11 +96,11 @@ def compare(
     InputError
         When there is no such scheduler or solver, or it cannot choose what it is asked to.
     """
-    params = params or SolverParams()
+    params = params_of(params, limits)
     with nullcontext() if solver is None else process_of(solver, process) as running:
         for instance in instances:
             INTERRUPTION.release()
-            outcomes: dict[str, Outcome] = {}
+            outcomes: dict[str, Result] = {}
             if solver is not None and running is not None:
                 outcomes = _outcomes(instance, running, solver, params, choices or {solver: ChunkingChoice()})
             run = _run(instance, schedulers, own_schedules or {}, params, outcomes)
@@ -110,9 +115,9 @@ def _outcomes(
     solver: str,
     params: SolverParams,
     choices: Mapping[str, ChunkingChoice],
-) -> dict[str, Outcome]:
+) -> dict[str, Result]:
     """Return what the solver finds with each of the choices; those after an interruption are left out."""
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, Result] = {}
     for row, choice in choices.items():
         outcomes[row] = run_solver(instance, process, solver, replace(params, chunking=choice.on(instance)))
         if outcomes[row].interruption is not None:
@@ -125,7 +130,7 @@ def _run(
     schedulers: Sequence[str],
     own_schedules: Mapping[str, Schedule],
     params: SolverParams,
-    outcomes: Mapping[str, Outcome],
+    outcomes: Mapping[str, Result],
 ) -> Run:
     scope = equal_chunks_scope(instance)
     # Beside a solver the time limit is its own; without one there is time to wait for the best bound.

@@ -21,7 +21,7 @@ from themis_opt.problem.parameters import (
     WORKERS,
 )
 from themis_opt.problem.schedule import Schedule, Status
-from themis_opt.solving.ending import Ending
+from themis_opt.solving.result import Ending
 
 DEFAULT_SOLVER = "auto"
 
@@ -130,6 +130,8 @@ class SolverResult:
     ending
         What stopped it. With an evaluation limit and one worker, `Ending.GAP` and `Ending.EVALUATIONS` promise that
         no clock had a part in the result.
+    num_evaluations
+        How many candidate schedules it timed, if it counts them.
     """
 
     status: Status
@@ -137,6 +139,7 @@ class SolverResult:
     bound: Bound | None
     note: str = ""
     ending: Ending = Ending.UNKNOWN
+    num_evaluations: int | None = None
 
 
 class Solver(Protocol):

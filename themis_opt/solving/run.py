@@ -19,10 +19,10 @@ from themis_opt.solving.bounds import (
     has_quick_fluid_bound,
     num_lattice_arcs,
 )
-from themis_opt.solving.ending import CLOSE_S, Ending
 from themis_opt.solving.incumbent import Incumbent
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import Progress, SolverParams
+from themis_opt.solving.result import CLOSE_S, Ending, Result
 from themis_opt.solving.starts import starting_schedules
 from themis_opt.timing.sequencing import simulate
 
@@ -46,47 +46,17 @@ SETTLING_S_PER_STAGE = 4e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of solving.
+class _End:
+    """How the part that the solver has in a run ended."""
 
-    Attributes
-    ----------
-    schedule
-        The best schedule, simulated and validated, with the best bound for its number of chunks.
-    bound_any
-        Where the number of chunks was free: a bound for all numbers allowed.
-    interruption
-        The exception of Ctrl-C or a termination signal that cut the solver short, or ``None``.
-    note
-        A sentence for the user, or nothing.
-    wall_s
-        Seconds of solving, start-up of the solver process excluded.
-    has_failed
-        Whether the solver or its process failed, so that all there is was found before; `note` says how.
-    ending
-        What stopped it.
-    is_reproducible
-        Whether another run can be held against this one, packages and processor being the same. It is true of two
-        kinds of runs. One that ended by proof: no schedule allowed is shorter, so every run that ends by proof has the
-        same makespan, though maybe another schedule (and where their number is free, other chunks); one that a time
-        limit or Ctrl-C ends earlier may not get there. And one with one worker and an evaluation limit that ended
-        by that, by the gap or by proof before the time limit stopped any part of it: every such run with the same
-        instance, seed, chunking, gap, evaluation limit and time limit has the same schedule, sequence by sequence, with
-        the same bound, so that the schedule file is the same byte for byte. What solvers by other authors say of their
-        ending is taken from them.
-    """
-
-    schedule: Schedule
-    bound_any: Bound | None = None
-    interruption: KeyboardInterrupt | None = None
+    ending: Ending
     note: str = ""
-    wall_s: float = 0.0
+    num_evaluations: int | None = None
     has_failed: bool = False
-    ending: Ending = Ending.UNKNOWN
-    is_reproducible: bool = False
+    interruption: KeyboardInterrupt | None = None
 
 
-def run_solver(instance: Instance, process: SolverProcess, solver: str, params: SolverParams) -> Outcome:
+def run_solver(instance: Instance, process: SolverProcess, solver: str, params: SolverParams) -> Result:
     """Return the best schedule that heuristics and the solver find in time.
 
     Parameters
@@ -107,10 +77,6 @@ def run_solver(instance: Instance, process: SolverProcess, solver: str, params: 
     """
     chunking = params.chunking or make_chunking(instance)
     incumbent = Incumbent(instance, chunking, params.on_progress)
-    interruption: KeyboardInterrupt | None = None
-    note = ""
-    has_failed = False
-    ending = Ending.UNKNOWN
     started = time.monotonic()
     INTERRUPTION.release()
     try:
@@ -119,29 +85,37 @@ def run_solver(instance: Instance, process: SolverProcess, solver: str, params: 
         process.wait_until_ready()
         # Heuristics run while the solver's process starts; from here the time limit counts.
         started = time.monotonic()
-        note, ending = _improve(incumbent, process, replace(params, chunking=chunking), hints)
+        end = _improve(incumbent, process, replace(params, chunking=chunking), hints)
         INTERRUPTION.hold()
-    except KeyboardInterrupt as error:
+    except (KeyboardInterrupt, SolverError) as error:
         if incumbent.schedule is None:
             raise
         INTERRUPTION.hold()
-        interruption, ending = error, Ending.INTERRUPTED
-    except SolverError as error:
-        if incumbent.schedule is None:
-            raise
-        INTERRUPTION.hold()
-        note, has_failed = str(error), True
+        if isinstance(error, SolverError):
+            end = _End(Ending.UNKNOWN, str(error), has_failed=True)
+        else:
+            end = _End(Ending.INTERRUPTED, interruption=error)
     # From here on signals wait: the best schedule is checked, and whoever called saves it.
     wall_s = time.monotonic() - started
     bound_any = None if chunking.has_fixed_count else bound_over_counts(instance, chunking, incumbent.bound_for)
     schedule = incumbent.result(solver, params.seed)
-    if interruption is None:
+    ending, note = end.ending, end.note
+    if end.interruption is None:
         ending = _checked_ending(ending, schedule, chunking, bound_any)
     if ending is Ending.TIME and params.max_evaluations is not None:
         note = "; ".join(filter(None, (note, "the time limit came before the evaluation limit: not reproducible")))
     is_repeatable = params.max_evaluations is not None and params.num_workers == 1
-    is_reproducible = ending is Ending.PROOF or (is_repeatable and ending in (Ending.GAP, Ending.EVALUATIONS))
-    return Outcome(schedule, bound_any, interruption, note, wall_s, has_failed, ending, is_reproducible)
+    return Result(
+        schedule,
+        bound_any,
+        ending,
+        wall_s,
+        end.num_evaluations,
+        ending is Ending.PROOF or (is_repeatable and ending in (Ending.GAP, Ending.EVALUATIONS)),
+        note,
+        end.has_failed,
+        end.interruption,
+    )
 
 
 def _checked_ending(claimed: Ending, schedule: Schedule, chunking: Chunking, bound_any: Bound | None) -> Ending:
@@ -167,26 +141,24 @@ def _offer_heuristics(incumbent: Incumbent, seed: int) -> list[Schedule]:
     return [schedule for _, schedule in made]
 
 
-def _improve(
-    incumbent: Incumbent, process: SolverProcess, params: SolverParams, hints: list[Schedule]
-) -> tuple[str, Ending]:
-    """Let the assignment bound and the solver work on the incumbent; return a note for the user and what ended it."""
+def _improve(incumbent: Incumbent, process: SolverProcess, params: SolverParams, hints: list[Schedule]) -> _End:
+    """Let the assignment bound and the solver work on the incumbent, and return how that ended."""
     instance = incumbent.instance
     chunking = incumbent.chunking
     deadline = time.monotonic() + _solving_s(incumbent, params.time_limit_s)
     if incumbent.is_proven and chunking.is_plain:
-        return "", Ending.PROOF
+        return _End(Ending.PROOF)
     if has_quick_fluid_bound(instance):
         if chunking.is_plain:
             _add_assignment_bound(incumbent, process, params, chunking, deadline)
     elif chunking.has_fixed_count:
         _add_fluid_bound(incumbent, process, params)
     if incumbent.is_proven and chunking.is_plain:
-        return "", Ending.PROOF
+        return _End(Ending.PROOF)
     left_s = deadline - time.monotonic()
     is_bound_in_time = left_s > CLOSE_S
     if left_s <= 0:
-        return "the time limit left no time for the solver", Ending.TIME
+        return _End(Ending.TIME, "the time limit left no time for the solver")
     solver_params = replace(params, time_limit_s=left_s, hints=_best_hints(hints, incumbent), bound=incumbent.bound)
 
     def listen(progress: Progress) -> None:
@@ -197,11 +169,12 @@ def _improve(
     incumbent.report("solver")
     result = process.solve(instance, solver_params, listen)
     if result is None:
-        return "the solver did not answer in time and was stopped", Ending.TIME
+        return _End(Ending.TIME, "the solver did not answer in time and was stopped")
     if result.schedule is not None:
         incumbent.offer(result.schedule, "solver")
     incumbent.tighten(result.bound, "solver")
-    return result.note, result.ending if is_bound_in_time or params.max_evaluations is None else Ending.TIME
+    ending = result.ending if is_bound_in_time or params.max_evaluations is None else Ending.TIME
+    return _End(ending, result.note, result.num_evaluations)
 
 
 def _add_assignment_bound(

@@ -21,7 +21,8 @@ from themis_opt.solving.api import schedule as make_schedule
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds, scope_of
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
-from themis_opt.solving.run import Outcome, run_solver
+from themis_opt.solving.result import Result
+from themis_opt.solving.run import run_solver
 from themis_opt.studies.choice import Method
 from themis_opt.studies.finding import NOT_REPEATABLE, Finding, failure
 from themis_opt.studies.study_metrics import METRICS
@@ -85,7 +86,7 @@ class Evaluator:
         figures = self._figures(outcome.schedule)
         return (str(outcome.schedule.status) if outcome.is_reproducible else NOT_REPEATABLE), figures
 
-    def _solve(self, task: Task) -> Outcome:
+    def _solve(self, task: Task) -> Result:
         limits = task.limits
         assert limits is not None
         chunking = make_chunking(

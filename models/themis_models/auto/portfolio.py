@@ -25,8 +25,8 @@ from themis_opt.problem.instance import Instance
 from themis_opt.problem.parameters import DEFAULT_GAP
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.solving.bounds import best_bound, quick_bounds
-from themis_opt.solving.ending import CLOSE_S, Ending
 from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
+from themis_opt.solving.result import CLOSE_S, Ending
 
 MOST_BYTES = 2**53
 """From here on floating point has no place for every number of bytes."""
@@ -229,9 +229,8 @@ def _result(
     """
     if best.evaluations is not None and best.left_s <= CLOSE_S:
         ending = Ending.TIME
+    spent = None if best.evaluations is None else best.evaluations.spent
     schedule = best.schedule
-    if schedule is None:
-        return SolverResult(Status.FEASIBLE, None, bound, note, ending)
-    if bound is not None and bound.value_ps == schedule.makespan_ps:
-        return SolverResult(Status.OPTIMAL, schedule, bound, note, Ending.PROOF if is_for_all else ending)
-    return SolverResult(Status.FEASIBLE, schedule, bound, note, ending)
+    if schedule is not None and bound is not None and bound.value_ps == schedule.makespan_ps:
+        return SolverResult(Status.OPTIMAL, schedule, bound, note, Ending.PROOF if is_for_all else ending, spent)
+    return SolverResult(Status.FEASIBLE, schedule, bound, note, ending, spent)

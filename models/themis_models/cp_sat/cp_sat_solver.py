@@ -19,8 +19,8 @@ from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.problem.errors import SolverError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule, Status
-from themis_opt.solving.ending import CLOSE_S, Ending
 from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
+from themis_opt.solving.result import CLOSE_S, Ending
 
 ARCS_PER_S = 500
 """Arcs of a model that can be built, presolved and searched at all, per second of the time limit: presolving 4,096 of

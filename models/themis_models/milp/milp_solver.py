@@ -13,8 +13,8 @@ from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Chunk, Order, Schedule, Slot, Status
-from themis_opt.solving.ending import CLOSE_S, Ending
 from themis_opt.solving.protocol import SolverParams, SolverResult
+from themis_opt.solving.result import CLOSE_S, Ending
 from themis_opt.timing.sequencing import simulate
 
 MAX_DISJUNCTIONS = 400

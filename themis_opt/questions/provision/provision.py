@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Unpack
 
 from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.errors import InputError
@@ -18,6 +19,7 @@ from themis_opt.questions.provision.budget import Budget
 from themis_opt.questions.provision.solved_split import SolvedSplit
 from themis_opt.questions.provision.split_search import LEAST_GAIN, SplitSearch
 from themis_opt.questions.tune.further_counts import FAR
+from themis_opt.solving.keywords import ChunkLimits, choice_of, params_of
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import DEFAULT_SOLVER, SolverParams
 
@@ -157,6 +159,7 @@ def provision(
     choice: ChunkingChoice | None = None,
     process: SolverProcess | None = None,
     on_split: Callable[[int], None] = lambda number: None,
+    **limits: Unpack[ChunkLimits],
 ) -> Provisioned:
     """Return the best split found of a bandwidth budget over the involved dimensions.
 
@@ -173,10 +176,12 @@ def provision(
         What a unit of bandwidth costs, by dimension index; default: 1 everywhere.
     solver
         The name of a solver.
-    params
-        The solver's limits and seed, for the splits compared in the end; `Pilots` says what others get.
+    params, limits
+        The solver's limits for the splits compared in the end, as `SolverParams`, as keywords (see `Limits`), or both;
+        `Pilots` says what others get.
     choice
-        What the solver may choose about the chunks; default: nothing, the instance's equal chunks.
+        What the solver may choose about the chunks, as a `ChunkingChoice` or as keywords (see `ChunkLimits`); default:
+        nothing, the instance's equal chunks.
     process
         A process of this solver that was started before; its starter ends it.
     on_split
@@ -191,8 +196,9 @@ def provision(
     """
     started = time.perf_counter()
     budget = make_budget(instance, total_Bps, costs)
-    params = params or SolverParams()
-    chunking = (choice or ChunkingChoice()).on(instance)
+    choice, others = choice_of(choice, limits)
+    params = params_of(params, others)
+    chunking = choice.on(instance)
     with SolverProcess(solver) if process is None else nullcontext(process) as running:
         search = SplitSearch(budget, chunking, solver, params, running, on_split)
         search.run()

@@ -15,7 +15,8 @@ from themis_opt.problem.schedule import Schedule
 from themis_opt.solving.bounds import best_bound, quick_bounds
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
-from themis_opt.solving.run import Outcome, run_solver
+from themis_opt.solving.result import Result
+from themis_opt.solving.run import run_solver
 
 FAR = 0.005
 """With a larger gap than this to the bound for its own number of chunks, larger numbers are tried."""
@@ -42,7 +43,7 @@ class Solved:
         The highest bound for a number of chunks that is as good as the best one: with that number nothing is faster.
     """
 
-    best: Outcome
+    best: Result
     expected_ps: int
 
     @property
@@ -100,7 +101,7 @@ def solve_with_further_counts(instance: Instance, process: SolverProcess, solver
     return Solved(whole, expected_ps)
 
 
-def _may_be_as_good(instance: Instance, chunking: Chunking, num_chunks: int, outcomes: list[Outcome]) -> bool:
+def _may_be_as_good(instance: Instance, chunking: Chunking, num_chunks: int, outcomes: list[Result]) -> bool:
     """Return whether the bound for a number of chunks allows it to be as good as the best one so far."""
     bound = best_bound(quick_bounds(instance, chunking.scope(num_chunks)))
     return bound.value_ps <= (1 + AS_GOOD) * min(outcome.schedule.timed_ps for outcome in outcomes)

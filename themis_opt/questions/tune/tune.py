@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 from themis_opt.problem.bound import Bound, Sizing
 from themis_opt.problem.chunking import BYTES_PER_PIECE, Chunking, make_chunking
@@ -19,9 +20,10 @@ from themis_opt.questions.tune.further_counts import solve_with_further_counts
 from themis_opt.schedulers.registry import scheduler_names
 from themis_opt.solving.any_count import bound_for_any_count
 from themis_opt.solving.bounds import with_own_bound
+from themis_opt.solving.keywords import Limits, params_of
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import DEFAULT_SOLVER, SolverParams
-from themis_opt.solving.run import Outcome
+from themis_opt.solving.result import Result
 from themis_opt.timing import metrics
 
 BASELINE = "baseline"
@@ -107,6 +109,7 @@ def tune(
     params: SolverParams | None = None,
     max_chunks: int = DEFAULT_MAX_CHUNKS,
     process: SolverProcess | None = None,
+    **limits: Unpack[Limits],
 ) -> Iterator[TunedSize]:
     """Yield the best schedule for each message size, in the order given.
 
@@ -123,8 +126,9 @@ def tune(
     solver
         The name of a solver, or ``None`` for the fixed choices alone. The default one chooses sizes and number of
         chunks; any other one schedules as many equal chunks as the best fixed choice has.
-    params
-        The solver's limits and seed, per size; the seed also goes to the schedulers.
+    params, limits
+        The solver's limits, per size, as `SolverParams`, as keywords (see `Limits`), or both; the seed also goes to the
+        schedulers.
     max_chunks
         The most chunks that the solver may choose.
     process
@@ -137,7 +141,7 @@ def tune(
     SchedulerError
         When a scheduler fails.
     """
-    params = params or SolverParams()
+    params = params_of(params, limits)
     started_here = nullcontext(process) if process is not None or solver is None else SolverProcess(solver)
     with started_here as running:
         for size_bytes in sizes:
@@ -183,7 +187,7 @@ def with_size(instance: Instance, size_bytes: int) -> Instance:
     return replace(instance, size_bytes=size_bytes, num_chunks=1, known=None)
 
 
-def solve_size(fixed: Schedule, solver: str, params: SolverParams, max_chunks: int, process: SolverProcess) -> Outcome:
+def solve_size(fixed: Schedule, solver: str, params: SolverParams, max_chunks: int, process: SolverProcess) -> Result:
     """Return what the solver makes of the instance of the best fixed choice."""
     instance = fixed.instance
     chunking = widest_chunking(instance, max_chunks) if solver == DEFAULT_SOLVER else make_chunking(instance)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Unpack
 
 from themis_opt.problem.bound import Bound
 from themis_opt.problem.instance import Instance
@@ -22,6 +23,7 @@ from themis_opt.questions.fixed_choices import FIXED_COUNTS, best_fixed_choices,
 from themis_opt.questions.tune.tune import BASELINE, solve_size, with_size
 from themis_opt.schedulers.registry import scheduler_names
 from themis_opt.solving.any_count import bound_for_any_count
+from themis_opt.solving.keywords import Limits, params_of
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import DEFAULT_SOLVER, SolverParams
 
@@ -119,6 +121,7 @@ def when(
     params: SolverParams | None = None,
     max_chunks: int = DEFAULT_MAX_CHUNKS,
     process: SolverProcess | None = None,
+    **limits: Unpack[Limits],
 ) -> Iterator[Comparison]:
     """Yield the comparison for each message size, in the order given.
 
@@ -130,8 +133,9 @@ def when(
         Message sizes [bytes per NPU].
     solver
         The name of a solver, or ``None``: then the best schedule known is that of a heuristic.
-    params
-        The solver's limits and seed, per size; the seed also goes to the schedulers.
+    params, limits
+        The solver's limits, per size, as `SolverParams`, as keywords (see `Limits`), or both; the seed also goes to the
+        schedulers.
     max_chunks
         The most chunks that the solver may choose.
     process
@@ -144,7 +148,7 @@ def when(
     SchedulerError
         When a scheduler fails.
     """
-    params = params or SolverParams()
+    params = params_of(params, limits)
     names = scheduler_names()
     started_here = nullcontext(process) if process is not None or solver is None else SolverProcess(solver)
     with started_here as running:
