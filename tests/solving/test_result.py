@@ -40,7 +40,7 @@ def test_a_result_is_one_line() -> None:
         "feasible: 2.0000 us, bound 1.0000 us (gap 100 %), in 1.2 s, ended by time; the solver did not answer"
     )
     zero = Result(schedule.replace(bound=replace(bound, value_ps=0)), ending=Ending.GAP)
-    assert str(zero) == "feasible: 2.0000 us, bound 0 ps, in 0.0 s, ended by gap"
+    assert str(zero) == "feasible: 2.0000 us, bound 0 ps (gap inf %), in 0.0 s, ended by gap"
 
 
 def test_evaluations_are_known_where_they_are_limited() -> None:

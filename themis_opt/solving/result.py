@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from themis_opt.problem.bound import Bound
+from themis_opt.problem.ratios import gap
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.problem.units import format_time
 
@@ -76,8 +77,7 @@ class Result:
     @property
     def makespan_ps(self) -> int:
         """The schedule's simulated makespan."""
-        assert self.schedule.makespan_ps is not None
-        return self.schedule.makespan_ps
+        return self.schedule.timed_ps
 
     @property
     def bound(self) -> Bound:
@@ -86,9 +86,9 @@ class Result:
         return self.schedule.bound
 
     @property
-    def gap(self) -> float | None:
-        """``makespan / bound - 1``, or ``None`` when the bound is zero."""
-        return self.schedule.gap
+    def gap(self) -> float:
+        """``makespan / bound - 1``; see `ratios.gap` for a bound of zero."""
+        return gap(self.makespan_ps, self.bound.value_ps)
 
     @property
     def status(self) -> Status:
@@ -97,9 +97,8 @@ class Result:
 
     def __str__(self) -> str:
         """Return it in one line: status, makespan, bound, gap, seconds and what ended the run."""
-        gap = "" if self.gap is None else f" (gap {100 * self.gap:.3g} %)"
         told = (
-            f"{self.status}: {format_time(self.makespan_ps)}, bound {format_time(self.bound.value_ps)}{gap}, "
-            f"in {self.wall_s:.1f} s, ended by {self.ending}"
+            f"{self.status}: {format_time(self.makespan_ps)}, bound {format_time(self.bound.value_ps)} "
+            f"(gap {100 * self.gap:.3g} %), in {self.wall_s:.1f} s, ended by {self.ending}"
         )
         return f"{told}; {self.note}" if self.note else told
