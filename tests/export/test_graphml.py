@@ -12,7 +12,7 @@ import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import network, random_dimension, randoms
+from random_instances import network, random_dimension, randoms
 
 import themis_opt.export.graphml as graphml
 from themis_opt.export.graphml import graphml_text, network_graph, node_link_text, num_edges

@@ -12,7 +12,7 @@ from handing_over import ends_without_storage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msccl_examples import Grid, grid_network, grid_schedule, with_sizes
-from strategies import random_schedule
+from random_instances import random_schedule
 
 from themis_opt.export.msccl.judge.xml_judge import interpret_text
 from themis_opt.export.msccl.write.lowering import lower

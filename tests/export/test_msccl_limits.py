@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msccl_examples import grid_network, grid_schedule, with_sizes
-from strategies import random_schedule
+from random_instances import random_schedule
 
 from themis_opt.export.msccl.write.lowering import lower
 from themis_opt.export.msccl.write.pieces import pieces_per_block

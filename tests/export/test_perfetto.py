@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import AG, RS, dimension, network, random_instance, random_schedule, randoms, schedules
+from random_instances import AG, RS, dimension, network, random_instance, random_schedule, randoms, schedules
 
 import themis_opt.export.perfetto as perfetto
 from themis_opt import load_instance, schedule

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import AG, RS, dimension, network, random_instance, random_schedule, randoms
+from random_instances import AG, RS, dimension, network, random_instance, random_schedule, randoms
 
 from themis_opt import load_instance, schedule
 from themis_opt.export.stages_csv import HEADER, plain_cell, stages_csv_text

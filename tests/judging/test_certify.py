@@ -14,7 +14,7 @@ from random import Random
 import pytest
 from conftest import CommandLine
 from hypothesis import given, settings
-from strategies import dimension, network, random_instance, randoms
+from random_instances import dimension, network, random_instance, randoms
 
 import themis_opt
 from themis_opt.files.instance_file import load_instance

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from strategies import A2A, AG, RS, dimension, network, random_instance, random_schedule, schedules
+from random_instances import A2A, AG, RS, dimension, network, random_instance, random_schedule, schedules
 
 from themis_opt.judging.execution import ChunkData, execute
 from themis_opt.judging.violation import ViolationKind as Kind

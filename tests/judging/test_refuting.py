@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from conftest import CommandLine
-from strategies import AG, RS, dimension, network
+from random_instances import AG, RS, dimension, network
 
 import themis_opt
 from themis_opt.files.schedule_file import save_schedule

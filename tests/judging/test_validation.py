@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from random_instances import AG, RS
 from spoilt import (
     DIM1,
     DIM2,
@@ -18,7 +19,6 @@ from spoilt import (
     with_sequences,
     with_stage,
 )
-from strategies import AG, RS
 
 from themis_opt.judging.validator import check, validate
 from themis_opt.judging.violation import Violation

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from hypothesis import given, reject, settings
 from plain_judge import end_ps, is_right, plain_certified, plain_critical_path, plain_times
-from strategies import AG, RS, random_instance, random_schedule, randoms
+from random_instances import AG, RS, random_instance, random_schedule, randoms
 
 from themis_opt.judging.validator import validate
 from themis_opt.judging.violation import ViolationKind as Kind

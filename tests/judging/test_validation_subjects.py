@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
+from random_instances import AG, RS, dimension, network, path, randoms, schedules
 from spoilt import (
     DIM1,
     DIM2,
@@ -30,7 +31,6 @@ from spoilt import (
     with_sequences,
     with_stage,
 )
-from strategies import AG, RS, dimension, network, path, randoms, schedules
 
 from themis_opt.judging.validator import validate
 from themis_opt.judging.violation import Violation

@@ -7,8 +7,8 @@ from math import ceil
 from random import Random
 
 import pytest
-from exhaustive import assignment_optimum, optimum_ps, tiny_instance
-from strategies import dimension, network
+from brute_force import assignment_optimum, optimum_ps, tiny_instance
+from random_instances import dimension, network
 from test_bounds import AG, AR, RS, four_by_four
 from themis_models.assignment import MARGIN, assignment_bound
 from themis_models.assignment_proof import MOST_LOAD, prove_by_assignment

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import pytest
-from brute_force import BruteForce
+from brute_force import optimum_ps
 from conftest import CommandLine
 from themis_models.auto.best import Best
 from themis_models.auto.equal import STARTS, EqualSearch
@@ -117,19 +117,19 @@ def all_sizes(chunking: Chunking, instance: Instance, num_chunks: int) -> Iterat
                 yield tuple(part * chunking.granule_bytes + remainder * (c == holder) for c, part in enumerate(parts))
 
 
-def optimum_ps(instance: Instance, chunking: Chunking, num_chunks: int) -> int:
+def best_sizes_ps(instance: Instance, chunking: Chunking, num_chunks: int) -> int:
     """Return the least makespan over all sizes, orders and sequences with so many chunks."""
     best_ps = 2**100
     for sizes in all_sizes(chunking, instance, num_chunks):
         assert chunking.allows(instance, sizes)
-        best_ps = BruteForce(instance, sizes, best_ps).optimum_ps
+        best_ps = optimum_ps(instance, sizes, best_ps)
     return best_ps
 
 
 def compare_with_brute_force(seed: int, time_limit_s: float) -> None:
     instance, granule = tiny_instance(seed)
     chunking = make_chunking(instance, Sizing.FREE, granule_bytes=granule)
-    optimum = optimum_ps(instance, chunking, instance.num_chunks)
+    optimum = best_sizes_ps(instance, chunking, instance.num_chunks)
     bounds = quick_bounds(instance, chunking.scope(instance.num_chunks))
     assert max(bound.value_ps for bound in bounds) <= optimum
     result = solve_auto(instance, SolverParams(time_limit_s, 1, seed, chunking=chunking, bound=best_bound(bounds)))
@@ -155,9 +155,9 @@ def test_a_bound_over_all_counts_is_below_the_best_of_all_counts(seed: int, sizi
     chunking = make_chunking(instance, sizing, 3 if instance.num_chunks == 3 else 2, granule, granule)
     counts = range(chunking.min_chunks, chunking.max_chunks + 1)
     if sizing is Sizing.FREE:
-        optima = {count: optimum_ps(instance, chunking, count) for count in counts}
+        optima = {count: best_sizes_ps(instance, chunking, count) for count in counts}
     else:
-        optima = {count: BruteForce(instance, instance.equal_chunk_sizes(count)).optimum_ps for count in counts}
+        optima = {count: optimum_ps(instance, instance.equal_chunk_sizes(count)) for count in counts}
     incumbent = Incumbent(instance, chunking, ignore)
     bound = bound_over_counts(instance, chunking, incumbent.bound_for)
     assert bound.scope == BoundScope(sizing, 1, chunking.max_chunks)

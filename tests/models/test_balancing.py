@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement, permutations, product
 
 import numpy as np
 import pytest
-from strategies import dimension, network
+from random_instances import dimension, network
 from test_search import SEEDS, drawn_candidate, drawn_instance, timed, whole_sizes
 from themis_models.search import search_kernel as kernel
 from themis_models.search.annealing import DEFERRING, anneal, meeting_stage

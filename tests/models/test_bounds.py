@@ -7,9 +7,9 @@ from math import ceil
 from random import Random
 
 import pytest
-from exhaustive import assignment_optimum, fluid_optimum, optimum_ps, tiny_instance
+from brute_force import assignment_optimum, fluid_optimum, optimum_ps, tiny_instance
 from hypothesis import given, settings
-from strategies import dimension, instances, network, random_instance
+from random_instances import dimension, instances, network, random_instance
 from themis_models.assignment import MARGIN, assignment_bound
 from themis_models.fluid import fluid_bound
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from brute_force import BruteForce
+from brute_force import optimum_ps
 from test_exact_solvers import ONE_PHASE, SMALL, random_certificate, random_instance
 from themis_models.auto.portfolio import solve_auto
 from themis_models.cp_sat.cp_sat_solver import solve_cp_sat
@@ -45,7 +45,7 @@ def test_only_the_first_stage_pays_and_holds(occupancy: Occupancy) -> None:
 def test_solvers_bounds_and_brute_force_agree(seed: int) -> None:
     overhead_ps = random.Random(seed).choice([1, 1000, 50_000])
     instance = replace(random_instance(SMALL * 4 + ONE_PHASE, seed), chunk_overhead_ps=overhead_ps)
-    optimum = BruteForce(instance).optimum_ps
+    optimum = optimum_ps(instance)
     for solve in (solve_cp_sat, solve_milp):
         result = solve(instance, SolverParams(60.0))
         assert result.bound is not None

@@ -10,8 +10,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from exhaustive import optimum_ps, tiny_instance
-from strategies import random_dimension
+from brute_force import optimum_ps, tiny_instance
+from random_instances import random_dimension
 from themis_models.auto.portfolio import prepare, solve_auto
 from themis_models.few_chunks import Exploration, Sequences, explore_sequences, is_provable
 from themis_models.search.space import Candidate, SearchSpace, search_space

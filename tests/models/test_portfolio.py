@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from strategies import dimension, network
+from random_instances import dimension, network
 from themis_models.auto import counts, equal
 from themis_models.auto.balanced import TRIES, balanced_candidate
 from themis_models.auto.best import Best

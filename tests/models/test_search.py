@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from strategies import dimension, network
+from random_instances import dimension, network
 from themis_models.search import search_kernel as kernel
 from themis_models.search.annealing import DEFERRING, NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_FREE, anneal
 from themis_models.search.space import (

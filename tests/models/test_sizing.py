@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from strategies import dimension, network
+from random_instances import dimension, network
 from themis_models.search.rounding import FixedSequences
 from themis_models.search.space import Candidate, SearchSpace, random_candidate, search_space, served_sequences
 from themis_models.sizing import best_sizes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from strategies import dimension, network
+from random_instances import dimension, network
 
 from themis_opt.judging.validator import validate
 from themis_opt.problem.bound import BoundScope, Sizing

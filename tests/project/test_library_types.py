@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from strategies import RS, dimension, network
+from random_instances import RS, dimension, network
 
 import themis_opt
 from themis_opt.files.schedule_file import load_schedule, save_schedule

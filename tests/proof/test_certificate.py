@@ -7,10 +7,10 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from exhaustive import optimum_ps, tiny_instance
+from brute_force import optimum_ps, tiny_instance
 from hypothesis import given, settings
 from plain_judge import plain_certified, plain_critical_path
-from strategies import dimension, network, random_instance, randoms
+from random_instances import dimension, network, random_instance, randoms
 
 from themis_opt.problem.bound import BoundKind, BoundScope, Sizing
 from themis_opt.problem.collective import Collective

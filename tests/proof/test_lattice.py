@@ -10,7 +10,7 @@ from random import Random
 import networkx as nx
 import pytest
 from hypothesis import given
-from strategies import A2A, AG, RS, dimension, network, randoms
+from random_instances import A2A, AG, RS, dimension, network, randoms
 
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.instance import Instance

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import inf
 
 import pytest
-from strategies import dimension, network
+from random_instances import dimension, network
 
 import themis_opt
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import CommandLine
 from hypothesis import given, settings
-from strategies import dimension, network, schedules
+from random_instances import dimension, network, schedules
 
 import themis_opt
 from themis_opt.files.instance_file import load_instance

@@ -15,7 +15,7 @@ from random import Random
 import pytest
 from conftest import CommandLine
 from hypothesis import given, settings
-from strategies import dimension, network, random_instance, random_schedule, randoms
+from random_instances import dimension, network, random_instance, random_schedule, randoms
 
 import themis_opt
 from themis_opt.cli.exits import Exit

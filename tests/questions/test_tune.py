@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from conftest import CommandLine
-from strategies import dimension, network
+from random_instances import dimension, network
 
 import themis_opt
 from themis_opt.cli.main import cli

@@ -7,7 +7,7 @@ from itertools import product
 from random import Random
 
 import pytest
-from strategies import random_instance
+from random_instances import random_instance
 
 from themis_opt.files.network_file import load_network
 from themis_opt.files.shipped import shipped_networks

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import dimension, network
+from random_instances import dimension, network
 from themis_models.search.rounding import FixedSequences, round_sizes
 from themis_models.search.space import Candidate, random_candidate, schedule_of, search_space, served_sequences
 

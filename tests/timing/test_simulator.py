@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from hypothesis import assume, given, settings
 from plain_judge import end_ps, hold, plain_path, plain_times
-from strategies import AG, RS, dimension, instances, network, random_chunks, random_schedule, randoms, schedules
+from random_instances import AG, RS, dimension, instances, network, random_chunks, random_schedule, randoms, schedules
 
 from themis_opt.problem.collective import Collective, Phase
 from themis_opt.problem.errors import DeadlockError, InputError

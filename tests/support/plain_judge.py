@@ -23,8 +23,10 @@ RS, AG, A2A = Phase.REDUCE_SCATTER, Phase.ALL_GATHER, Phase.ALL_TO_ALL
 
 def plain_path(instance: Instance, chunk: Chunk) -> list[tuple[Phase, int, int, int]]:
     """Return phase, dimension, transfer and latency [ps] of each stage of a chunk."""
+    first_ps = instance.chunk_overhead_ps  # a chunk's first stage takes its launch besides
     return [
-        (phase, k, round(sent * rate), latency_ps) for phase, k, sent, rate, latency_ps in _exact_path(instance, chunk)
+        (phase, k, round(sent * rate) + (0 if i else first_ps), latency_ps)
+        for i, (phase, k, sent, rate, latency_ps) in enumerate(_exact_path(instance, chunk))
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from themis_opt.problem.bound import Bound
 from themis_opt.solving.bounds import best_bound, bound_over_counts, quick_bounds
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 TINY = """\
 format: themis-opt/instance/1

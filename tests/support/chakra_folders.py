@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from random import Random
 
-from strategies import random_chunk, random_sequences
+from random_instances import random_chunk, random_sequences
 
 from themis_opt import Algorithm, Collective, Instance, Network, Topology
 from themis_opt.export.chakra.judge.interpretation import Interpretation, interpret

@@ -18,7 +18,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from strategies import AG, RS, dimension, network
+from random_instances import AG, RS, dimension, network
 
 from themis_opt.problem.bound import Bound, BoundScope, Sizing
 from themis_opt.problem.instance import Instance

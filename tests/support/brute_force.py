@@ -1,22 +1,22 @@
 """Tiny problems solved by trying everything, in exact arithmetic and with the stage times of `plain_judge`.
 
-Nothing of the package's mathematics is used: no lattice, no floating point, no solver.
+Nothing of the package's mathematics is used: no cost model, no lattice, no floating point, no solver.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, islice, permutations, product, takewhile
 from random import Random
 
-from plain_judge import end_ps, hold, plain_path, plain_times
-from strategies import AG, RS, random_dimension
+from plain_judge import hold, plain_path
+from random_instances import AG, RS, random_dimension
 
 from themis_opt.problem.collective import Collective, Phase
 from themis_opt.problem.instance import Instance, Occupancy
 from themis_opt.problem.network import Network
-from themis_opt.problem.schedule import Chunk, Schedule, Slot
+from themis_opt.problem.schedule import Chunk
 
 Loads = tuple[Fraction, ...]
 
@@ -50,37 +50,55 @@ def chunk_choices(instance: Instance, size_bytes: int) -> list[Chunk]:
     return [Chunk(size_bytes, rs_order, ag_order) for rs_order, ag_order in product(rs_orders, ag_orders)]
 
 
-def optimum_ps(instance: Instance, sizes: Sequence[int] | None = None) -> int:
-    """Return the least makespan over all orders and all sequences, for chunks of these sizes (default: equal ones)."""
-    sizes = instance.equal_chunk_sizes() if sizes is None else sizes
-    sequences = [list(_sequences(instance, len(sizes), k)) for k in range(instance.network.num_dimensions)]
-    timed = (
-        plain_times(Schedule(instance, chunks, chosen))
-        for chunks in _assignments(instance, sizes)
-        for chosen in product(*sequences)
-    )
-    return min(end_ps(times) for times in timed if times is not None)
+def optimum_ps(instance: Instance, sizes: Sequence[int] | None = None, at_most_ps: int = 2**100) -> int:
+    """Return the least makespan over all orders and sequences (default: equal sizes), or `at_most_ps` if that is less.
+
+    A schedule that never delays a stage without need is fixed by the order in which stages are appended: each step
+    takes any chunk, gives its next stage any dimension it may go to, and starts it when chunk and dimension are ready.
+    All such sequences of steps are tried, except those that can no longer beat the best.
+    """
+    sizes = instance.equal_chunk_sizes() if sizes is None else tuple(sizes)
+    choices_of = {size: _next_stages(instance, size) for size in set(sizes)}
+    num_stages = len(instance.phases) * len(instance.involved)
+    best_ps = at_most_ps
+
+    def extend(chunks: tuple[tuple[int, frozenset[int], int], ...], free_at: dict[int, int], last_ps: int) -> None:
+        nonlocal best_ps
+        if last_ps >= best_ps:
+            return
+        if all(done == num_stages for done, _, _ in chunks):
+            best_ps = last_ps
+            return
+        tried = set()
+        for c, (done, visited, there_at) in enumerate(chunks):
+            twin = (sizes[c], chunks[c])
+            if done == num_stages or twin in tried:
+                continue
+            tried.add(twin)  # a chunk in the same state would lead to the same schedules
+            for k, (hold_ps, duration_ps) in choices_of[sizes[c]][done, visited].items():
+                start = max(there_at, free_at[k])
+                phase_is_over = len(visited) + 1 == len(instance.involved)
+                moved = (done + 1, frozenset[int]() if phase_is_over else visited | {k}, start + duration_ps)
+                busy = {**free_at, k: start + hold_ps}
+                extend((*chunks[:c], moved, *chunks[c + 1 :]), busy, max(last_ps, start + duration_ps))
+
+    # Per chunk: stages done, dimensions visited in this phase, when it is there.
+    extend(tuple((0, frozenset[int](), 0) for _ in sizes), dict.fromkeys(instance.involved, 0), 0)
+    return best_ps
 
 
-def _assignments(instance: Instance, sizes: Sequence[int]) -> Iterator[tuple[Chunk, ...]]:
-    if len(set(sizes)) == 1:  # chunks of one size are interchangeable
-        return combinations_with_replacement(chunk_choices(instance, sizes[0]), len(sizes))
-    return product(*(chunk_choices(instance, size) for size in sizes))
-
-
-def _sequences(instance: Instance, num_chunks: int, dimension: int) -> Iterator[tuple[Slot, ...]]:
-    """Yield every sequence of a dimension in which no chunk is gathered before it is reduced."""
-    involved = dimension in instance.involved
-    slots = [Slot(chunk, phase) for phase in instance.phases for chunk in range(num_chunks) if involved]
-    for sequence in permutations(slots):
-        reduced: set[int] = set()
-        for chunk, phase in sequence:
-            if phase is RS:
-                reduced.add(chunk)
-            elif phase is AG and RS in instance.phases and chunk not in reduced:
-                break
-        else:
-            yield sequence
+def _next_stages(instance: Instance, size_bytes: int) -> dict[tuple[int, frozenset[int]], dict[int, tuple[int, int]]]:
+    """Return where a chunk may go next and what that takes: (stages done, visited) to dimension to (hold, duration)."""
+    found: dict[tuple[int, frozenset[int]], dict[int, tuple[int, int]]] = {}
+    for chunk in chunk_choices(instance, size_bytes):
+        visited: frozenset[int] = frozenset()
+        for done, (_, k, transfer_ps, latency_ps) in enumerate(plain_path(instance, chunk)):
+            if done % len(instance.involved) == 0:
+                visited = frozenset()
+            times = (hold(instance, transfer_ps, latency_ps), transfer_ps + latency_ps)
+            assert found.setdefault((done, visited), {}).setdefault(k, times) == times
+            visited |= {k}
+    return found
 
 
 def fluid_optimum(instance: Instance, num_chunks: int) -> Fraction:
