@@ -21,8 +21,12 @@ from themis_opt.export.chakra.write.nodes import (
     data_deps,
     message_head,
     message_length,
+    record,
+    varint,
+    varint_field,
+    varint_length,
+    varint_lengths,
 )
-from themis_opt.export.chakra.write.wire import record, varint, varint_field, varint_length, varint_lengths
 from themis_opt.problem.errors import InputError
 
 uint64s = st.integers(0, 2**64 - 1) | st.sampled_from([0, 127, 128, 16383, 16384, 2**31, 2**63, 2**64 - 1])

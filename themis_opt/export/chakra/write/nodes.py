@@ -1,21 +1,16 @@
 """The nodes of a trace as bytes: SEND, RECV and the collective of a workload.
 
 Field numbers and node types are those of Chakra's ``et_def.proto`` (github.com/mlcommons/chakra, schema/protobuf).
-Names are left out: nothing reads them.
+Names are left out: nothing reads them. Protocol buffers are written by hand, as far as a node needs them: a field is a
+key, ``number << 3 | wire type``, and a value. Wire type 0 is a varint (seven bits a byte, lowest first, the top bit set
+on all but the last byte), wire type 2 a length and so many bytes (protobuf.dev/programming-guides/encoding). So
+everything but a node's peer is encoded once for all ranks, which the official library cannot do.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from themis_opt.export.chakra.write.wire import (
-    LENGTH_DELIMITED,
-    bytes_field,
-    record,
-    varint,
-    varint_field,
-    varint_length,
-)
 from themis_opt.problem.collective import Collective
 
 SEND, RECEIVE, COLLECTIVE = 5, 6, 7
@@ -23,9 +18,51 @@ SEND, RECEIVE, COLLECTIVE = 5, 6, 7
 
 COMM_TYPES = {Collective.ALL_REDUCE: 0, Collective.ALL_GATHER: 2, Collective.REDUCE_SCATTER: 7}
 
+_VARINT, _LENGTH_DELIMITED = 0, 2
 _ID, _TYPE, _DATA_DEPS, _ATTRIBUTE = 1, 3, 5, 10
 _NAME, _INT32, _INT64, _BOOL = 1, 7, 9, 27
 _VERSION = 1
+
+
+def varint(value: int) -> bytes:
+    """Return a number from 0 to 2^64 - 1 as a varint.
+
+    >>> varint(300).hex()
+    'ac02'
+    """
+    groups = bytearray()
+    while value > 127:
+        groups.append(value & 127 | 128)
+        value >>= 7
+    groups.append(value)
+    return bytes(groups)
+
+
+def varint_length(value: int) -> int:
+    """Return how many bytes `varint` makes of a number."""
+    return max(1, (value.bit_length() + 6) // 7)
+
+
+def varint_lengths(first: int, stop: int) -> int:
+    """Return how many bytes the numbers from `first` to `stop - 1` take together."""
+    # A number takes one byte, and one more for each power of 128 that it reaches.
+    return sum(max(0, stop - max(first, 128**power if power else 0)) for power in range(varint_length(stop)))
+
+
+def varint_field(number: int, value: int) -> bytes:
+    """Return a field whose value is a varint; zero is written too."""
+    return varint(number << 3 | _VARINT) + varint(value)
+
+
+def bytes_field(number: int, value: bytes) -> bytes:
+    """Return a field whose value is a text, a message or a packed list."""
+    return varint(number << 3 | _LENGTH_DELIMITED) + record(value)
+
+
+def record(message: bytes) -> bytes:
+    """Return a message with its length in front, as files hold them one after the other."""
+    return varint(len(message)) + message
+
 
 METADATA = record(bytes_field(_VERSION, b"themis-opt"))
 """The first record of every file: GlobalMetadata with a version string."""
@@ -37,12 +74,16 @@ def _attribute(name: str, kind: int, value: int) -> bytes:
 
 
 _ON_NETWORK = _attribute("is_cpu_op", _BOOL, 0)
-_PEER_NAMES = {SEND: b"comm_dst", RECEIVE: b"comm_src"}
-_PEER_BODY = {node_type: bytes_field(_NAME, name) + varint(_INT32 << 3) for node_type, name in _PEER_NAMES.items()}
-_PEER_KEY = varint(_ATTRIBUTE << 3 | LENGTH_DELIMITED)
-_FIXED_LENGTH = len(
-    varint_field(_ID, 0)[:-1] + varint_field(_TYPE, SEND) + _ON_NETWORK + _PEER_KEY + b"\0" + _PEER_BODY[SEND]
-)
+_PEER_KEY = varint(_ATTRIBUTE << 3 | _LENGTH_DELIMITED)
+_PEER_BODY = {
+    node_type: bytes_field(_NAME, name) + varint(_INT32 << 3)
+    for node_type, name in ((SEND, b"comm_dst"), (RECEIVE, b"comm_src"))
+}
+_SIZE = _attribute("comm_size", _INT64, 0)
+_TAG = _attribute("comm_tag", _INT32, 0)
+_LEAST_BODY = len(varint_field(_ID, 0) + varint_field(_TYPE, SEND) + _ON_NETWORK + _SIZE + _TAG)
+_LEAST_BODY += len(_PEER_KEY + b"\0" + _PEER_BODY[SEND])
+"""Of a message whose id, size and tag take a byte each, without dependencies and peer."""
 
 
 class Message(NamedTuple):
@@ -74,6 +115,15 @@ def message_head(message: Message, deps_field: bytes, peer_length: int) -> bytes
 
     Everything but the peer is the same on every rank, so that this is made once for all ranks whose peer takes
     `peer_length` bytes.
+
+    Parameters
+    ----------
+    message
+        What the node says.
+    deps_field
+        The field of what it waits for (`data_deps`).
+    peer_length
+        Bytes of the varint that comes after it.
     """
     peer_body = _PEER_BODY[message.node_type]
     body = b"".join(
@@ -92,26 +142,23 @@ def message_head(message: Message, deps_field: bytes, peer_length: int) -> bytes
     return varint(len(body) + peer_length) + body
 
 
-_SIZE_LENGTH = len(_attribute("comm_size", _INT64, 0)) - 1
-_TAG_LENGTH = len(_attribute("comm_tag", _INT32, 0)) - 1
-
-
 def message_length(message: Message, deps_length: int, peer_length: int) -> int:
-    """Return the bytes of a whole node, length in front included, whose dependencies' field has `deps_length`."""
-    body = _FIXED_LENGTH + varint_length(message.node_id) + deps_length + peer_length
-    body += _SIZE_LENGTH + varint_length(message.size_bytes) + _TAG_LENGTH + varint_length(message.tag)
+    """Return the bytes of a whole node, length in front included, without making it.
+
+    Parameters
+    ----------
+    message
+        What the node says.
+    deps_length, peer_length
+        Bytes of the field of what it waits for, and of its peer's varint.
+    """
+    body = _LEAST_BODY + deps_length + peer_length - 3
+    body += varint_length(message.node_id) + varint_length(message.size_bytes) + varint_length(message.tag)
     return varint_length(body) + body
 
 
 def workload_trace(collective: Collective, size_bytes: int) -> bytes:
     """Return the file of a workload that is one collective, the same for every rank."""
-    node = b"".join(
-        (
-            varint_field(_ID, 1),
-            varint_field(_TYPE, COLLECTIVE),
-            _ON_NETWORK,
-            _attribute("comm_type", _INT64, COMM_TYPES[collective]),
-            _attribute("comm_size", _INT64, size_bytes),
-        )
-    )
+    node = varint_field(_ID, 1) + varint_field(_TYPE, COLLECTIVE) + _ON_NETWORK
+    node += _attribute("comm_type", _INT64, COMM_TYPES[collective]) + _attribute("comm_size", _INT64, size_bytes)
     return METADATA + record(node)

@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from themis_opt.export.chakra.write.exchanges import num_messages
 from themis_opt.export.stage_messages import stage_steps
 from themis_opt.judging.validator import runnable_works
 from themis_opt.problem.collective import Collective, Phase
 from themis_opt.problem.errors import InputError
+from themis_opt.problem.network import Algorithm, Dimension
 from themis_opt.problem.schedule import Schedule
 from themis_opt.timing.sequencing import simulate
-from themis_opt.timing.stage_table import ChunkKind
 
 MAX_TAG = MAX_RANKS = 2**31 - 1
 MAX_MESSAGE_BYTES = 2**53
 """Beyond this a double, with which ASTRA-sim computes, no longer counts bytes."""
+
+IdRanges = tuple[tuple[int, int], ...]
+"""Ranges of node ids, each ``(first, stop)``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,6 @@ class StagePlan:
     ----------
     chunk, phase, dimension
         Whose stage it is, and where.
-    position
-        The how-manieth of its chunk's stages it is, from 0.
     first_id
         Id of its first node.
     first_tag
@@ -43,18 +43,17 @@ class StagePlan:
     message_bytes
         Bytes of each message, by step.
     waits_for
-        Ranges of ids ``(first, stop)`` that its first step depends on.
+        Ids that its first step depends on.
     """
 
     chunk: int
     phase: Phase
     dimension: int
-    position: int
     first_id: int
     first_tag: int
     step_messages: tuple[int, ...]
     message_bytes: tuple[int, ...]
-    waits_for: tuple[tuple[int, int], ...]
+    waits_for: IdRanges
 
     @property
     def stop_id(self) -> int:
@@ -94,14 +93,12 @@ class TracePlan:
         self.schedule = schedule
         self.instance = schedule.instance
         self.timeline = simulate(self.instance, schedule)
-        table = self.timeline.table
-        self.stages_per_chunk = table.num_stages
+        self.stages_per_chunk = self.timeline.table.num_stages
         dimensions = self.instance.network.dimensions
         self.messages_of = {k: num_messages(dimensions[k]) for k in self.instance.involved}
         """Messages a rank sends in a stage, by dimension."""
         self.tag_width = max(self.messages_of.values())
         """Tags set aside for each stage: the messages of the largest."""
-        self._known_steps: dict[tuple[int, int], tuple[tuple[int, ...], tuple[int, ...]]] = {}
         if schedule.num_chunks * self.stages_per_chunk * self.tag_width > MAX_TAG:
             raise InputError(
                 f"{schedule.num_chunks} chunks of {self.stages_per_chunk} stages of up to {self.tag_width} messages "
@@ -117,22 +114,33 @@ class TracePlan:
     @cached_property
     def stages(self) -> tuple[StagePlan, ...]:
         """All stages, each after those it waits for."""
+        table, dimensions = self.timeline.table, self.instance.network.dimensions
+        shapes = {
+            (k, phase): _step_shapes(dimensions[k], phase) for k in self.messages_of for phase in self.instance.phases
+        }
+        sizes_of: dict[tuple[int, int], tuple[int, ...]] = {}
         last_of_chunk: dict[int, tuple[int, int]] = {}
         last_of_dimension: dict[int, tuple[int, int]] = {}
         next_id = 1
         stages = []
         for chunk, position in self._by_start():
-            kind = self.timeline.table.kinds[self.timeline.table.kind_of[chunk]]
+            kind = table.kinds[table.kind_of[chunk]]
             phase, k = kind.path[position]
-            before = {last_of_chunk.get(chunk), last_of_dimension.get(k)} - {None}
+            shape = shapes[k, phase]
+            known = (table.kind_of[chunk], position)
+            if known not in sizes_of:
+                # (C2) counts P - 1 parts, whatever the algorithm.
+                part = kind.costs[position].sent_bytes / (dimensions[k].size - 1)
+                sizes_of[known] = tuple(whole_bytes(part * num_parts) for _, num_parts in shape)
+            before = {last_of_chunk.get(chunk), last_of_dimension.get(k)}
             stage = StagePlan(
                 chunk,
                 phase,
                 k,
-                position,
                 next_id,
                 (chunk * self.stages_per_chunk + position) * self.tag_width,
-                *self._steps(kind, position),
+                tuple(count for count, _ in shape),
+                sizes_of[known],
                 tuple(sorted(ids for ids in before if ids is not None)),
             )
             last_of_chunk[chunk] = last_of_dimension[k] = stage.last_step
@@ -151,31 +159,17 @@ class TracePlan:
         starts = self.timeline.starts
         return sorted(runnable, key=lambda stage: int(starts[stage[0]][stage[1]]))
 
-    @cached_property
-    def _parts_of(self) -> dict[tuple[int, Phase], tuple[tuple[int, int], ...]]:
-        """For each dimension and phase the messages and the parts per message of every step."""
-        return {
-            (k, phase): self._step_shapes(k, phase) for k in self.instance.involved for phase in self.instance.phases
-        }
 
-    def _step_shapes(self, k: int, phase: Phase) -> tuple[tuple[int, int], ...]:
-        dimension = self.instance.network.dimensions[k]
-        assert dimension.algorithm is not None  # set by Dimension
-        return tuple(
-            (len(step), step[0].num_parts) for step in stage_steps(dimension.algorithm, phase, dimension.size, 0)
-        )
+def num_messages(dimension: Dimension) -> int:
+    """Return how many messages a member sends in a stage."""
+    return dimension.size - 1 if dimension.algorithm is Algorithm.DIRECT else dimension.num_steps()
 
-    def _steps(self, kind: ChunkKind, position: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the number of messages and the bytes of each one, by step, of one stage of a kind of chunk."""
-        key = (id(kind), position)
-        if key not in self._known_steps:
-            phase, k = kind.path[position]
-            shapes = self._parts_of[k, phase]
-            # (C2) counts P - 1 parts, whatever the algorithm.
-            part = kind.costs[position].sent_bytes / (self.instance.network.dimensions[k].size - 1)
-            sizes = tuple(whole_bytes(part * num_parts) for _, num_parts in shapes)
-            self._known_steps[key] = tuple(count for count, _ in shapes), sizes
-        return self._known_steps[key]
+
+def _step_shapes(dimension: Dimension, phase: Phase) -> tuple[tuple[int, int], ...]:
+    """Return the messages of each step, and the parts in each of them."""
+    assert dimension.algorithm is not None  # set by Dimension
+    steps = stage_steps(dimension.algorithm, phase, dimension.size, 0)
+    return tuple((len(step), step[0].num_parts) for step in steps)
 
 
 def whole_bytes(size: Fraction) -> int:

@@ -19,13 +19,12 @@ that of one link, and a switch with half its step latency per hop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import floor
 
 from themis_opt.export.chakra.write.plan import StagePlan, TracePlan
-from themis_opt.export.stage_messages import Step, stage_steps
+from themis_opt.export.stage_messages import stage_steps
 from themis_opt.files.astra2_network import astra2_network_text
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.errors import InputError
@@ -49,7 +48,7 @@ def num_hops(topology: Topology, size: int, source: int, destination: int) -> in
 def step_hops(dimension: Dimension) -> tuple[int, ...]:
     """Return the hops of the slowest message of each Reduce-Scatter step; All-Gather runs the same backwards."""
     assert dimension.algorithm is not None  # set by Dimension
-    steps: Sequence[Step] = stage_steps(dimension.algorithm, Phase.REDUCE_SCATTER, dimension.size, 0)
+    steps = stage_steps(dimension.algorithm, Phase.REDUCE_SCATTER, dimension.size, 0)
     return tuple(max(num_hops(dimension.topology, dimension.size, 0, send.receiver) for send in step) for step in steps)
 
 
