@@ -12,7 +12,7 @@ from chakra_folders import dimension, random_schedule, write_folder, written_and
 from chakra_schema import attribute, read_trace
 
 from themis_opt import Algorithm, Collective, Instance, Network, Topology, load_instance, schedule, simulate
-from themis_opt.export.chakra.judge.interpretation import interpret
+from themis_opt.export.chakra.judge.folder_judge import interpret
 from themis_opt.export.chakra.write.folder import AstraFolder
 from themis_opt.export.chakra.write.replay import num_hops, replay_network
 from themis_opt.files.schedule_file import load_schedule

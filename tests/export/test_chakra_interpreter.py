@@ -14,13 +14,11 @@ from chakra_schema import attribute, change, read_trace
 
 from themis_opt import Algorithm, Collective, Topology
 from themis_opt.export.chakra.judge.columns import read_nodes
-from themis_opt.export.chakra.judge.derivation import Derivation, stage_rule
-from themis_opt.export.chakra.judge.findings import Findings
+from themis_opt.export.chakra.judge.derivation import Derivation, Findings, stage_rule
 from themis_opt.export.chakra.judge.folder_judge import interpret_folder
-from themis_opt.export.chakra.judge.matching import match
 from themis_opt.export.chakra.judge.setup import read_setup
 from themis_opt.export.chakra.judge.symbols import execute_chunks
-from themis_opt.export.chakra.judge.waiting import Run, run
+from themis_opt.export.chakra.judge.waiting import Run, match, run
 from themis_opt.export.stage_messages import stage_steps
 from themis_opt.export.verdict import Verdict
 from themis_opt.problem.collective import Phase

@@ -14,8 +14,7 @@ from chakra_schema import Node, attribute, change
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from themis_opt.export.chakra.judge.folder_judge import interpret_folder
-from themis_opt.export.chakra.judge.interpretation import interpret
+from themis_opt.export.chakra.judge.folder_judge import interpret, interpret_folder
 from themis_opt.export.verdict import Verdict
 from themis_opt.problem.errors import InputError
 

@@ -15,10 +15,10 @@ from msccl_examples import Grid, grid_network, grid_schedule, with_sizes
 from random_instances import random_schedule
 
 from themis_opt.export.msccl.judge.xml_judge import interpret_text
+from themis_opt.export.msccl.write.layout import pieces_per_block
 from themis_opt.export.msccl.write.lowering import lower
-from themis_opt.export.msccl.write.pieces import pieces_per_block
 from themis_opt.export.msccl.write.program import Algo, Place, Step, StepId, Threadblock
-from themis_opt.export.msccl.write.writing import xml_text
+from themis_opt.export.msccl.write.xml_writing import xml_text
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.errors import InputError, InvalidScheduleError
 from themis_opt.problem.instance import Instance

@@ -12,7 +12,7 @@ from msccl_examples import FUSED_ALL_REDUCE, PAIRS_ALL_REDUCE, RING_ALL_GATHER, 
 
 from themis_opt.export.msccl.judge.xml_judge import interpret_text
 from themis_opt.export.msccl.write.lowering import lower
-from themis_opt.export.msccl.write.writing import xml_text
+from themis_opt.export.msccl.write.xml_writing import xml_text
 from themis_opt.problem.errors import InputError
 
 WRITTEN = xml_text(lower(grid_schedule([(4, "ring"), (2, "direct")], num_chunks=2), in_place=False))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from msccl_examples import grid_network, grid_schedule, with_sizes
 from random_instances import random_schedule
 
+from themis_opt.export.msccl.write.layout import pieces_per_block
 from themis_opt.export.msccl.write.lowering import lower
-from themis_opt.export.msccl.write.pieces import pieces_per_block
 from themis_opt.export.msccl.write.program import Algo, Gpu, Place, Step, Threadblock
 from themis_opt.export.msccl.write.writer_limits import check_limits, check_size
 from themis_opt.problem.collective import Collective

@@ -10,7 +10,7 @@ from random import Random
 from random_instances import random_chunk, random_sequences
 
 from themis_opt import Algorithm, Collective, Instance, Network, Topology
-from themis_opt.export.chakra.judge.interpretation import Interpretation, interpret
+from themis_opt.export.chakra.judge.folder_judge import Interpretation, interpret
 from themis_opt.export.chakra.write.folder import AstraFolder
 from themis_opt.problem.network import Dimension
 from themis_opt.problem.schedule import Schedule

@@ -106,8 +106,7 @@ def export_msccl(schedules: tuple[str, ...], output: str, options: ExportOptions
     """
     from themis_opt.export.msccl.judge.xml_judge import interpret_text
     from themis_opt.export.msccl.write.lowering import lower
-    from themis_opt.export.msccl.write.usage import command_lines, usage_rule
-    from themis_opt.export.msccl.write.writing import xml_text
+    from themis_opt.export.msccl.write.xml_writing import command_lines, usage_rule, xml_text
 
     (path,) = schedules
     schedule = read_valid_schedule(path)

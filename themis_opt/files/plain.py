@@ -118,10 +118,7 @@ def read_log(path: str | os.PathLike[str]) -> str:
     InputError
         When there is no such file, it cannot be read or it is too large.
     """
-    name = os.fspath(path)
-    if os.path.isfile(name) and os.path.getsize(name) > MAX_LOG_BYTES:
-        raise InputError(f"{name}: has more than {MAX_LOG_BYTES} bytes, the limit for logs; cut it to its table")
-    return _read(name, MAX_LOG_BYTES, False)
+    return read_limited(path, MAX_LOG_BYTES, "the limit for logs; cut it to its table")
 
 
 def read_text(path: str | os.PathLike[str], *, small: bool = False) -> str:
@@ -139,29 +136,42 @@ def read_text(path: str | os.PathLike[str], *, small: bool = False) -> str:
     InputError
         When there is no such file, it cannot be read or it is too large.
     """
-    return _read(os.fspath(path), MAX_SMALL_BYTES, not small)
+    what = "the limit for networks, instances and YAML; is this the right file? A large schedule must be JSON"
+    return read_limited(path, MAX_SMALL_BYTES, what, may_be_schedule=not small)
 
 
-def _read(name: str, most: int, may_be_schedule: bool) -> str:
-    """Return the text of a file of so many bytes, or more where it looks like a schedule in JSON."""
+def read_limited(path: str | os.PathLike[str], most: int, limit: str, *, may_be_schedule: bool = False) -> str:
+    """Return the text of a file that is not too large, without a byte order mark.
+
+    Parameters
+    ----------
+    path
+        The file, as for `read_text`.
+    most
+        How many bytes it may have.
+    limit
+        What limit that is, for the message.
+    may_be_schedule
+        Whether it may have more where it looks like a schedule in JSON.
+
+    Raises
+    ------
+    InputError
+        When there is no such file, it cannot be read or it is too large.
+    """
+    name = os.fspath(path)
     try:
         status = os.stat(name)
         _require_readable_kind(name, status.st_mode)
-        if status.st_size > MAX_FILE_BYTES:
-            raise InputError(_too_large(name))
         with open(name, "rb") as file:
-            data = file.read(most + 1)
-            if len(data) > most:
-                if not may_be_schedule or not _is_json(name, data[:100].decode("utf-8-sig", errors="replace")):
-                    raise InputError(
-                        f"{name}: has more than {most} bytes, the limit for networks, instances and YAML; "
-                        "is this the right file? A large schedule must be JSON"
-                    )
-                data += file.read(MAX_FILE_BYTES + 1 - len(data))
-            if len(data) > MAX_FILE_BYTES:
-                raise InputError(_too_large(name))
-        # The byte order mark that some editors put in front is none of the text.
-        return data.decode("utf-8-sig")
+            head = file.read(100)
+            if may_be_schedule and _is_json(name, head.decode("utf-8-sig", errors="replace")):
+                most, limit = MAX_FILE_BYTES, "the limit for schedules; is this the right file?"
+            # A file that says how large it is need not be read to find out.
+            data = head + file.read(most + 1 - len(head)) if status.st_size <= most else head
+        if max(len(data), status.st_size) > most:
+            raise InputError(f"{name}: has more than {most} bytes, {limit}")
+        return data.decode("utf-8-sig")  # the byte order mark that some editors put in front is none of the text
     except FileNotFoundError:
         raise InputError(f"{name}: no such file") from None
     except UnicodeDecodeError as error:
@@ -169,10 +179,6 @@ def _read(name: str, most: int, may_be_schedule: bool) -> str:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"{name}: cannot be read: {reason}") from None
-
-
-def _too_large(name: str) -> str:
-    return f"{name}: has more than {MAX_FILE_BYTES} bytes, the limit for schedules; is this the right file?"
 
 
 def _require_readable_kind(name: str, mode: int) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from themis_opt.export.chakra.judge.columns import Nodes
-from themis_opt.export.chakra.judge.derivation import Derivation
-from themis_opt.export.chakra.judge.findings import Findings
+from themis_opt.export.chakra.judge.derivation import Derivation, Findings
 from themis_opt.problem.errors import InputError
 
 IntArray = NDArray[np.int64]

@@ -1,11 +1,13 @@
-"""What can be wrong with an algorithm before it runs: numbers, peers, offsets, dependencies and limits."""
+"""What can be wrong with an algorithm before it runs: numbers, peers, offsets, dependencies, limits, lost messages."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
 
-from themis_opt.export.msccl.judge import executor_limits as limits
+from themis_opt.export.msccl import executor_limits as limits
 from themis_opt.export.msccl.judge.algorithm import (
     BUFFERS,
     KINDS,
@@ -34,6 +36,52 @@ def structure_findings(algorithm: XmlAlgorithm) -> Iterator[Finding]:
         yield Finding(f"ngpus is {algorithm.ngpus}: the gpu ids must be 0 to {algorithm.ngpus - 1}, each once; {why}")
     for gpu in algorithm.gpus:
         yield from _gpu_findings(algorithm, gpu)
+
+
+class _End(NamedTuple):
+    """One end of a message."""
+
+    rank: int
+    tb: int
+    step: int
+    cnt: int
+
+    def finding(self, message: str) -> Finding:
+        return _finding(self.rank, self.tb, self.step, message)
+
+
+def pairing_findings(algorithm: XmlAlgorithm) -> Iterator[Finding]:
+    """Yield, for each connection (from, to, channel), the first message whose two ends do not agree."""
+    sent: defaultdict[tuple[int, int, int], list[_End]] = defaultdict(list)
+    received: defaultdict[tuple[int, int, int], list[_End]] = defaultdict(list)
+    for gpu in algorithm.gpus:
+        for tb in gpu.tbs:
+            for step in tb.steps:
+                end = _End(gpu.id, tb.id, step.s, step.cnt)
+                if step.type in SENDING:
+                    sent[gpu.id, tb.send, tb.chan].append(end)
+                if step.type in RECEIVING:
+                    received[tb.recv, gpu.id, tb.chan].append(end)
+    for link in sorted({*sent, *received}):
+        source, target, channel = link
+        sends, receives = sent[link], received[link]
+        for sending, receiving in zip(sends, receives, strict=False):
+            if sending.cnt != receiving.cnt:
+                yield receiving.finding(
+                    f"receives {receiving.cnt} chunks, "
+                    f"and rank {source} sends {sending.cnt} with that message on channel {channel}"
+                )
+                break
+        if len(receives) > len(sends):
+            there = f"from rank {source} on channel {channel}, which sends {len(sends)}"
+            yield receives[len(sends)].finding(f"waits for message {len(sends) + 1} {there}")
+        elif len(sends) > len(receives):
+            there = f"to rank {target} on channel {channel}, which receives {len(receives)}"
+            yield sends[len(receives)].finding(f"sends message {len(receives) + 1} {there}")
+
+
+def _finding(rank: int, tb: int, step: int, message: str) -> Finding:
+    return Finding(f"rank {rank}, tb {tb}, step {step}: {message}", rank, None, step)
 
 
 def _algorithm_findings(algorithm: XmlAlgorithm) -> Iterator[Finding]:
@@ -130,11 +178,7 @@ def _threadblock_findings(algorithm: XmlAlgorithm, gpu: XmlGpu, tb: XmlThreadblo
 
 
 def _step_findings(gpu: XmlGpu, tb: XmlThreadblock, position: int, step: XmlStep) -> Iterator[Finding]:
-    where = f"rank {gpu.id}, tb {tb.id}, step {position}"
-
-    def finding(message: str) -> Finding:
-        return Finding(f"{where}: {message}", gpu.id, None, position)
-
+    finding = partial(_finding, gpu.id, tb.id, position)
     if step.s != position:
         yield finding(f"its s is {step.s}; steps are numbered from 0 in the order of the file")
     if step.type not in KINDS:
@@ -171,35 +215,23 @@ def _dependency_findings(
     gpu: XmlGpu, tb: XmlThreadblock, position: int, by_id: dict[int, XmlThreadblock], after_nop: bool
 ) -> Iterator[Finding]:
     step = tb.steps[position]
-    where = f"rank {gpu.id}, tb {tb.id}, step {position}"
+    finding = partial(_finding, gpu.id, tb.id, position)
     if step.depid < 0:
         if step.type == "nop":
-            yield Finding(
-                f"{where}: a nop without depid shifts the numbers of the steps after it in executors",
-                gpu.id,
-                None,
-                position,
-            )
+            yield finding("a nop without depid shifts the numbers of the steps after it in executors")
         elif after_nop:
-            yield Finding(
-                f"{where}: comes after a nop without a depid of its own; executors refuse the file",
-                gpu.id,
-                None,
-                position,
-            )
+            yield finding("comes after a nop without a depid of its own; executors refuse the file")
         return
     awaited = by_id.get(step.depid)
+    waits = f"waits for tb {step.depid}, step {step.deps}"
     if awaited is None or not 0 <= step.deps < len(awaited.steps):
-        message = f"{where}: waits for tb {step.depid}, step {step.deps}, which the rank does not have"
+        yield finding(f"{waits}, which the rank does not have")
     elif awaited.steps[step.deps].hasdep != 1:
-        message = f"{where}: waits for tb {step.depid}, step {step.deps}, whose hasdep is not 1: it tells nobody"
+        yield finding(f"{waits}, whose hasdep is not 1: it tells nobody")
     elif awaited.steps[step.deps].type == "nop":
-        message = f"{where}: waits for tb {step.depid}, step {step.deps}, a nop, which tells nobody"
+        yield finding(f"{waits}, a nop, which tells nobody")
     elif step.depid > limits.MAX_AWAITED_ID:
-        message = f"{where}: waits for tb {step.depid}; executors keep numbers up to {limits.MAX_AWAITED_ID}"
-    else:
-        return
-    yield Finding(message, gpu.id, None, position)
+        yield finding(f"waits for tb {step.depid}; executors keep numbers up to {limits.MAX_AWAITED_ID}")
 
 
 def _numbers(numbers: list[int]) -> str:

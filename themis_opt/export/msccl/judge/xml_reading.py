@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from xml.etree.ElementTree import ParseError, XMLParser
 
+from themis_opt.export.msccl.executor_limits import MAX_FILE_STEPS
 from themis_opt.export.msccl.judge.algorithm import XmlAlgorithm, XmlGpu, XmlStep, XmlThreadblock
+from themis_opt.files.plain import read_limited
+from themis_opt.files.strict import shorten
 from themis_opt.problem.choices import did_you_mean
 from themis_opt.problem.errors import InputError
 
 MAX_FILE_BYTES = 64 * 2**20
 """Twice an algorithm of 64 ranks that fills every list of the executor's parser."""
-MAX_STEPS = 400_000
 MAX_GROUPS = 40_000
 """GPUs and threadblocks together."""
 MAX_TAG_LENGTH = 2**16
@@ -39,10 +41,10 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _DECLARATION = re.compile(r"<!\s*(doctype|entity|element|attlist|notation)", re.IGNORECASE)
 _LONG_TAG = re.compile(rf"<[^<>]{{{MAX_TAG_LENGTH}}}")
 _MAX_NUMBER = 2**31 - 1
-_SHOWN = 40
+_short = partial(shorten, most=40)
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
+def read_xml(path: str | os.PathLike[str]) -> str:
     """Return the text of a file.
 
     Raises
@@ -50,23 +52,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
     InputError
         When it is no regular file, too large, or not UTF-8.
     """
-    name = os.fspath(path)
-    try:
-        if not stat.S_ISREG(os.stat(name).st_mode):
-            raise InputError(f"{name}: is no file")
-        with open(name, "rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"{name}: cannot be read: {reason}") from None
-    if len(data) > MAX_FILE_BYTES:
-        raise InputError(
-            f"{name}: has more than {MAX_FILE_BYTES} bytes, the limit for MSCCL XML; is it the right file?"
-        )
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name}: not a text in UTF-8 (byte {error.start}); is this the right file?") from None
+    return read_limited(path, MAX_FILE_BYTES, "the limit for MSCCL XML; is it the right file?")
 
 
 def read_algorithm(text: str) -> XmlAlgorithm:
@@ -139,8 +125,8 @@ class _Target:
             algorithm.gpus[-1].tbs.append(XmlThreadblock(**values))
         elif algorithm is not None:
             self._num_steps += 1
-            if self._num_steps > MAX_STEPS:
-                raise InputError(f"has more than {MAX_STEPS} steps, the limit for MSCCL XML")
+            if self._num_steps > MAX_FILE_STEPS:
+                raise InputError(f"has more than {MAX_FILE_STEPS} steps, the limit for MSCCL XML")
             algorithm.gpus[-1].tbs[-1].steps.append(XmlStep(**values))
         if algorithm is not None or tag == "algo":
             self._note_unknown(tag, attributes)
@@ -184,7 +170,3 @@ class _Target:
             entry = f"{tag} {_short(name)}"
             if name not in known and entry not in self.algorithm.ignored and len(self.algorithm.ignored) < 8:
                 self.algorithm.ignored.append(entry)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

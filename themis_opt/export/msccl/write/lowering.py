@@ -14,13 +14,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from themis_opt.export.msccl.executor_limits import MAX_COUNT, MAX_FILE_STEPS
 from themis_opt.export.msccl.write import writer_limits as limits
 from themis_opt.export.msccl.write.block_assembly import Lane, RankProgram, receiving, sending
 from themis_opt.export.msccl.write.buffers import Buffers
-from themis_opt.export.msccl.write.layout import Layout, Ranks
-from themis_opt.export.msccl.write.pieces import pieces_per_block
+from themis_opt.export.msccl.write.layout import Layout, Ranks, pieces_per_block
 from themis_opt.export.msccl.write.program import NO_PEER, Algo, Gpu, Place
-from themis_opt.export.msccl.write.usage import message_bytes
+from themis_opt.export.msccl.write.xml_writing import message_bytes
 from themis_opt.export.stage_messages import Send, stage_steps
 from themis_opt.judging.validator import runnable_works
 from themis_opt.problem.collective import Collective, Phase
@@ -85,7 +85,7 @@ def lower(schedule: Schedule, *, in_place: bool = True) -> Algo:
     lowering = _Lowering(schedule, in_place)
     lowering.copy_own_shards()
     for done, work in enumerate(works):
-        if lowering.num_steps > limits.MAX_FILE_STEPS:
+        if lowering.num_steps > MAX_FILE_STEPS:
             raise limits.too_many_steps(done, len(works))
         lowering.run_stage(work.chunk, work.phase, work.dimension)
     gpus = lowering.gpus()
@@ -228,8 +228,8 @@ def _after(place: Place, num_pieces: int) -> Place:
 
 def _cut(num_pieces: int) -> Iterator[tuple[int, int]]:
     """Yield first piece and number of pieces of steps that executors can take."""
-    for first in range(0, num_pieces, limits.MAX_PIECES_PER_STEP):
-        yield first, min(limits.MAX_PIECES_PER_STEP, num_pieces - first)
+    for first in range(0, num_pieces, MAX_COUNT):
+        yield first, min(MAX_COUNT, num_pieces - first)
 
 
 def _pieces(run: _Part) -> Iterator[_Part]:

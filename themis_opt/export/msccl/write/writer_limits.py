@@ -1,32 +1,26 @@
-"""What MSCCL's executors can take, and the words for a schedule that is more than that.
+"""Whether a schedule is more than MSCCL's executors can take, and the words for it.
 
-Sources: ``src/include/msccl.h`` of microsoft/msccl; ``src/include/msccl/msccl_struct.h`` and ``msccl_parser.h`` of
-Azure/msccl-executor-nccl (and of RCCL, which shares them). Where they differ the stricter one counts.
+Where executors differ the stricter one counts (`executor_limits`).
 """
 
 from __future__ import annotations
 
+from themis_opt.export.msccl.executor_limits import (
+    MAX_AWAITED_ID,
+    MAX_CHANNELS,
+    MAX_CHILDREN,
+    MAX_FILE_STEPS,
+    MAX_PARSED_ELEMENTS,
+    MAX_PEERS_PER_CHANNEL,
+    MAX_STEPS,
+)
 from themis_opt.export.msccl.write.program import Algo, Gpu
 from themis_opt.problem.errors import InputError
 
-MAX_STEPS = 256
-"""Of a threadblock."""
-MAX_THREADBLOCKS_PER_CHANNEL = 32
-"""Of a rank on one channel. Executors count those that send and those that receive apart; we count them together."""
-MAX_THREADBLOCKS = 128
-"""Of a rank: the number of a threadblock that others wait for is kept in a signed byte."""
-MAX_CHANNELS = 32
-MAX_PIECES_PER_STEP = 71
-MAX_OFFSET = 2**15 - 1
-"""Offsets in pieces are kept in 16 bits with a sign."""
-MAX_RANKS = 1024
-"""Children of one XML element that the parser keeps."""
-MAX_ELEMENTS = 4096
-"""XML elements that one rank's parser keeps: the algorithm, every rank, its own threadblocks and steps."""
-
-
-MAX_FILE_STEPS = 400_000
-"""Of all ranks together: what ``themis-opt validate`` reads of one file."""
+MAX_THREADBLOCKS_PER_CHANNEL = MAX_PEERS_PER_CHANNEL
+"""Of a rank. Executors count those that send and those that receive apart; we count them together."""
+MAX_THREADBLOCKS = MAX_AWAITED_ID + 1
+"""Of a rank: any of them may be waited for."""
 MAX_MOVED_BLOCKS = 2_000_000
 """Blocks that all ranks send in all stages, the measure of an export's time; 64 NPUs with 128 chunks send a million."""
 
@@ -34,14 +28,19 @@ MAX_MOVED_BLOCKS = 2_000_000
 def check_size(num_ranks: int, num_chunks: int, num_phases: int) -> None:
     """Raise for schedules that are hopeless, before anything is computed.
 
+    Parameters
+    ----------
+    num_ranks, num_chunks, num_phases
+        Of the schedule.
+
     Raises
     ------
     InputError
         Naming the limit and the number.
     """
-    if num_ranks > MAX_RANKS:
+    if num_ranks > MAX_CHILDREN:
         raise InputError(
-            f"MSCCL's executors read at most {MAX_RANKS} ranks, and the schedule has {num_ranks} NPUs; "
+            f"MSCCL's executors read at most {MAX_CHILDREN} ranks, and the schedule has {num_ranks} NPUs; "
             "take a smaller network, or some of its dimensions (--dimensions)"
         )
     num_blocks = num_ranks * (num_ranks - 1) * num_chunks * num_phases
@@ -91,10 +90,10 @@ def _check_gpu(algo: Algo, gpu: Gpu, rank: int, num_chunks: int) -> None:
             f"{num_steps}; {_advice(num_chunks, num_steps, MAX_STEPS)}"
         )
     num_elements = 1 + len(algo.gpus) + len(gpu.threadblocks) + sum(len(tb.steps) for tb in gpu.threadblocks)
-    if num_elements > MAX_ELEMENTS:
+    if num_elements > MAX_PARSED_ELEMENTS:
         raise InputError(
-            f"MSCCL's executors read at most {MAX_ELEMENTS} elements per rank, and rank {rank} needs {num_elements} "
-            f"(ranks, threadblocks and steps); {_advice(num_chunks, num_elements, MAX_ELEMENTS)}"
+            f"MSCCL's executors read at most {MAX_PARSED_ELEMENTS} elements per rank, and rank {rank} needs "
+            f"{num_elements} (ranks, threadblocks and steps); {_advice(num_chunks, num_elements, MAX_PARSED_ELEMENTS)}"
         )
 
 

@@ -1,21 +1,63 @@
-"""When a library uses the algorithm, instead of falling back silently, and a command line of nccl-tests to try it."""
+"""An MSCCL algorithm as XML, and when a library uses it instead of falling back silently.
+
+The XML has the plain form that executors' parsers read: no declaration, double quotes, no tabs.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING
 
+from themis_opt.export.msccl.write.program import Algo, Step
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.instance import Instance
-
-if TYPE_CHECKING:
-    from themis_opt.export.msccl.write.program import Algo
 
 BYTES_PER_GRAIN = 16
 """nccl-tests rounds what each rank brings down to this many bytes; four elements of its default type."""
 
 _PROGRAMS = {"allreduce": "all_reduce_perf", "reducescatter": "reduce_scatter_perf", "allgather": "all_gather_perf"}
+
+
+def xml_text(algo: Algo, comments: tuple[str, ...] = ()) -> str:
+    """Return the text of an XML file.
+
+    Parameters
+    ----------
+    algo
+        The algorithm.
+    comments
+        Lines to put in front.
+    """
+    lines = [f"<!-- {_comment(line)} -->" for line in comments]
+    lines.append(
+        f'<algo name="{algo.name}" proto="Simple" nchannels="{algo.num_channels}" nchunksperloop="{algo.num_pieces}" '
+        f'ngpus="{len(algo.gpus)}" coll="{algo.collective}" inplace="{int(algo.is_in_place)}" '
+        f'outofplace="{int(not algo.is_in_place)}" minBytes="{algo.min_bytes}" maxBytes="{algo.max_bytes}">'
+    )
+    for rank, gpu in enumerate(algo.gpus):
+        sizes = f'i_chunks="{gpu.num_input}" o_chunks="{gpu.num_output}" s_chunks="{gpu.num_scratch}"'
+        lines.append(f'  <gpu id="{rank}" {sizes}>')
+        for number, tb in enumerate(gpu.threadblocks):
+            lines.append(f'    <tb id="{number}" send="{tb.send_peer}" recv="{tb.receive_peer}" chan="{tb.channel}">')
+            lines += [_step_line(place, step) for place, step in enumerate(tb.steps)]
+            lines.append("    </tb>")
+        lines.append("  </gpu>")
+    lines.append("</algo>")
+    return "\n".join(lines) + "\n"
+
+
+def _step_line(number: int, step: Step) -> str:
+    depid, deps = (-1, -1) if step.waits_for is None else step.waits_for
+    return (
+        f'      <step s="{number}" type="{step.kind}" srcbuf="{step.source.buffer}" srcoff="{step.source.offset}" '
+        f'dstbuf="{step.target.buffer}" dstoff="{step.target.offset}" cnt="{step.num_pieces}" depid="{depid}" '
+        f'deps="{deps}" hasdep="{int(step.is_awaited)}"/>'
+    )
+
+
+def _comment(text: str) -> str:
+    """Return a text that may stand in a comment, which must not hold two hyphens."""
+    return "".join(character if character.isprintable() else "?" for character in text).replace("--", "- -")
 
 
 def message_bytes(instance: Instance, num_pieces: int) -> int:
@@ -43,7 +85,15 @@ def usage_rule(algo: Algo, instance: Instance) -> tuple[str, ...]:
 
 
 def command_lines(algo: Algo, instance: Instance, path: str) -> tuple[str, ...]:
-    """Return nccl-tests command lines that fit the algorithm in a file, for the executors that know its collective."""
+    """Return nccl-tests command lines that fit the algorithm, for the executors that know its collective.
+
+    Parameters
+    ----------
+    algo, instance
+        The algorithm and the problem it was made for.
+    path
+        The file that it is in.
+    """
     size = message_bytes(instance, algo.num_pieces)
     file, folder = shlex.quote(path), shlex.quote(os.path.dirname(path) or ".")
     test = (

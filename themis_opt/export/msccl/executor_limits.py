@@ -1,4 +1,4 @@
-"""What the executors of MSCCL algorithms can take, as their sources say.
+"""What the executors of MSCCL algorithms can take, as their sources say: facts, which writer and judge both go by.
 
 Sources: microsoft/msccl (`src/include/msccl.h`, `src/graph/topo.cc`) and Azure/msccl-executor-nccl, which RCCL shares
 (`src/include/msccl/msccl_struct.h`, `msccl_parser.h`, `src/misc/msccl/msccl_parser.cc`).
@@ -11,6 +11,7 @@ MAX_STEPS = 256
 MAX_PEERS_PER_CHANNEL = 32
 """Threadblocks of a rank that send, and as many that receive, on one channel."""
 MAX_CHANNELS = 32
+"""Of an algorithm (`MAXCHANNELS`)."""
 MAX_COUNT = 71
 """Of the pieces that one step moves (`MSCCL_MAX_COUNT` is 72, and stays out of reach)."""
 MAX_AWAITED_ID = 127
@@ -21,3 +22,5 @@ MAX_PARSED_ELEMENTS = 4096
 """Elements that one rank's parser keeps: the algorithm, every gpu, its own threadblocks and steps."""
 MAX_CHILDREN = 1024
 """Of any element."""
+MAX_FILE_STEPS = 400_000
+"""Of all ranks together: no executor's limit, but what ``themis-opt validate`` reads of one file."""
