@@ -16,12 +16,10 @@ from conftest import CommandLine
 from test_study_file import study_of
 
 from themis_opt.problem.errors import InputError
-from themis_opt.studies.csv_text import table_csv
-from themis_opt.studies.finding import Finding
-from themis_opt.studies.parquet import table_parquet
 from themis_opt.studies.planning import plan
 from themis_opt.studies.reading_table import read_table
 from themis_opt.studies.store import StudyStore
+from themis_opt.studies.study_engine import Finding
 
 
 @pytest.fixture
@@ -52,7 +50,7 @@ def chosen(path: Path, *where: str) -> list[tuple[object, object]]:
 
 
 def test_csv(path: Path) -> None:
-    text = table_csv(read_table(path))
+    text = read_table(path).to_csv()
     assert text.splitlines()[0] == "size_bytes,chunks,makespan_ps,gap,bound_kind,busbw_Bps,status,seconds,reason"
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [row["status"] for row in rows] == ["heuristic", "heuristic", "failed", "heuristic", "missing", "heuristic"]
@@ -74,7 +72,7 @@ def test_parquet_holds_the_same(path: Path, tmp_path: Path) -> None:
     from pyarrow import parquet
 
     table = read_table(path)
-    (tmp_path / "s.parquet").write_bytes(table_parquet(table))
+    (tmp_path / "s.parquet").write_bytes(table.to_parquet())
     found = parquet.read_table(tmp_path / "s.parquet")
     assert [(field.name, str(field.type)) for field in found.schema] == [
         ("size_bytes", "int64"),
@@ -155,7 +153,7 @@ def test_bad_calls(path: Path, themis_opt_command: CommandLine, arguments: list[
 def test_missing_rows_are_told_beside_the_table(path: Path, themis_opt_command: CommandLine) -> None:
     done = themis_opt_command("rows", path, "-o", "s.csv")
     assert (done.returncode, done.stderr) == (0, f"{path}: 1 of 6 rows are still missing\n")
-    assert (path.parent / "s.csv").read_text() == table_csv(read_table(path))
+    assert (path.parent / "s.csv").read_text() == read_table(path).to_csv()
     done = themis_opt_command("rows", path, "--where", "size = 1 MB")
     assert done.stderr == f"{path}: 1 of 3 rows that meet this are still missing\n"
 

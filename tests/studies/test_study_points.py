@@ -14,10 +14,8 @@ import themis_opt
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.network import Algorithm
 from themis_opt.studies import tasks
-from themis_opt.studies.choice import read_choice
-from themis_opt.studies.planning import batches_of, plan
-from themis_opt.studies.setting import make_instance
-from themis_opt.studies.tasks import make_task
+from themis_opt.studies.planning import batches_of, make_instance, plan
+from themis_opt.studies.tasks import make_task, read_choice
 from themis_opt.timing import metrics
 
 GB = 10**9

@@ -14,11 +14,11 @@ from test_study_file import study_of
 
 from themis_opt import load_network
 from themis_opt.problem.errors import InputError
-from themis_opt.studies.finding import Finding
 from themis_opt.studies.planning import plan
 from themis_opt.studies.reading_table import read_table
 from themis_opt.studies.store import APPLICATION_ID, StudyStore, read_rows
 from themis_opt.studies.study import Study
+from themis_opt.studies.study_engine import Finding
 
 FOUND = Finding("", "heuristic", {"makespan_ps": 5, "bw_utilization": 0.1, "gap": None}, 0.25)
 
@@ -90,7 +90,7 @@ def test_a_killed_sweep_leaves_a_whole_file_and_no_lock(study: Study, tmp_path: 
     code = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from themis_opt.studies.finding import Finding\n"
+        "from themis_opt.studies.study_engine import Finding\n"
         "from themis_opt.studies.planning import plan\n"
         "from themis_opt.studies.study_file import load_study\n"
         "from themis_opt.studies.store import StudyStore\n"

@@ -22,9 +22,8 @@ def command(path: str, kind: str | None, output: str, where: tuple[str, ...]) ->
     Where a solver's clock had a say the status is 'not-repeatable': another run may find another schedule.
     """
     from themis_opt.files.atomic import check_outputs, write_bytes, write_text
-    from themis_opt.studies.csv_text import table_csv
-    from themis_opt.studies.parquet import table_parquet
-    from themis_opt.studies.reading_table import MISSING, read_table
+    from themis_opt.studies.reading_table import read_table
+    from themis_opt.studies.table import PointStatus
 
     chosen = kind or _kind_of(output)
     if chosen == "parquet" and output == "-":
@@ -32,14 +31,14 @@ def command(path: str, kind: str | None, output: str, where: tuple[str, ...]) ->
     check_outputs((output,), (path,))
     table = read_table(path, where)
     if chosen == "parquet":
-        write_bytes(output, table_parquet(table))
+        write_bytes(output, table.to_parquet())
     else:
-        text = table_csv(table)
+        text = table.to_csv()
         if output == "-" and sys.stdout.isatty():
             # No text from a file is a command to the terminal; what goes to a file or a pipe is as it is.
             text = "\n".join(map(escaped, text.split("\n")))
         write_text(output, text)
-    num_missing = sum(row.status == MISSING for row in table.rows)
+    num_missing = sum(row.status == PointStatus.MISSING for row in table.rows)
     if num_missing:
         rows = "rows that meet this" if where else "rows"
         print(f"{path}: {num_missing} of {len(table.rows)} {rows} are still missing", file=sys.stderr)

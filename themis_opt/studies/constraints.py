@@ -1,7 +1,8 @@
-"""What every point of a study has to meet: ``total_bandwidth = 600 GB/s``, ``num_npus <= 1024``."""
+"""``LEFT OP RIGHT`` as people write it: what every point of a study has to meet, and how rows are chosen."""
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,22 +14,32 @@ from themis_opt.problem.choices import did_you_mean
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.units import parse_bandwidth, parse_size, parse_time
-from themis_opt.studies.comparisons import OPERATORS, split_comparison
-from themis_opt.studies.fields import field_named
 from themis_opt.timing import metrics
 
+OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_COMPARISON = re.compile(r"\s*([^=!<>]+?)\s*(==|!=|<=|>=|=|<|>)\s*([^=\s].*?)\s*")
+_MAX_LENGTH = 1000
 _EXAMPLE = "'total_bandwidth = 600 GB/s' or 'num_npus <= 1024'"
-_UNITS = {
-    "total_bandwidth": "B/s",
-    "size": "B",
-    "chunk_size": "B",
-    "chunk_overhead": "ps",
-    "chunks": "",
-    "num_npus": "",
-    "num_dimensions": "",
+_QUANTITIES: dict[str, tuple[str, Callable[[Instance], Fraction | int]]] = {
+    "total_bandwidth": ("B/s", metrics.total_bandwidth_Bps),
+    "size": ("B", lambda instance: instance.size_bytes),
+    "chunk_size": ("B", lambda instance: Fraction(instance.size_bytes, instance.num_chunks)),
+    "chunk_overhead": ("ps", lambda instance: instance.chunk_overhead_ps),
+    "chunks": ("", lambda instance: instance.num_chunks),
+    "num_npus": ("", lambda instance: instance.num_npus),
+    "num_dimensions": ("", lambda instance: instance.network.num_dimensions),
 }
 _PER_DIMENSION = re.compile(r"dimensions\[(0|[1-9][0-9]?)\]\.(bandwidth|latency|size)")
-_PARSERS: dict[str, Callable[[str], Fraction | int]] = {"B": parse_size, "B/s": parse_bandwidth, "ps": parse_time}
+_OF_DIMENSION = {"bandwidth": ("B/s", "bandwidth_Bps"), "latency": ("ps", "latency_ps"), "size": ("", "size")}
+PARSERS: dict[str, Callable[[str], Fraction | int]] = {"B": parse_size, "B/s": parse_bandwidth, "ps": parse_time}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,20 @@ class Constraint:
         return left is not None and right is not None and OPERATORS[self.operator](left, right)
 
 
+def split_comparison(text: object, example: str) -> tuple[str, str, str]:
+    """Return left side, operator and right side of a comparison.
+
+    Raises
+    ------
+    InputError
+        When it is none; the message shows the example.
+    """
+    match = _COMPARISON.fullmatch(text) if isinstance(text, str) and len(text) <= _MAX_LENGTH else None
+    if match is None:
+        raise InputError(f"{show(text)} is not a comparison; write it as {example} (with = != < <= > or >=)")
+    return match[1], match[2], match[3]
+
+
 def read_constraint(text: Any) -> Constraint:
     """Return the constraint in a text.
 
@@ -73,7 +98,7 @@ def read_constraint(text: Any) -> Constraint:
     InputError
         When it is no comparison of a quantity of an instance with another one or a value in its unit.
     """
-    left_text, operator, right_text = split_comparison(text, _EXAMPLE)
+    left_text, sign, right_text = split_comparison(text, _EXAMPLE)
     left = _named(left_text)
     right: str | Fraction
     if re.match(r"[\d.]", right_text):
@@ -82,24 +107,24 @@ def read_constraint(text: Any) -> Constraint:
         right = _named(right_text)
         if _unit(right) != _unit(left):
             raise InputError(f"{show(text)} compares {left} with {right}, which are of different kinds")
-    return Constraint(str(text), left, operator, right)
+    return Constraint(str(text), left, sign, right)
 
 
 def _named(text: str) -> str:
     name = re.sub(r"\s+", "_", text.strip())
-    if name not in _UNITS and _PER_DIMENSION.fullmatch(name) is None:
-        known = [*_UNITS, "dimensions[0].bandwidth", "dimensions[0].latency", "dimensions[0].size"]
+    if name not in _QUANTITIES and _PER_DIMENSION.fullmatch(name) is None:
+        known = [*_QUANTITIES, "dimensions[0].bandwidth", "dimensions[0].latency", "dimensions[0].size"]
         raise InputError(f"{show(text)} is no quantity of an instance; there are: {', '.join(known)}"
                          f"{did_you_mean(name, known)}")  # fmt: skip
     return name
 
 
 def _unit(name: str) -> str:
-    return _UNITS[name] if name in _UNITS else field_named(name).unit
+    return _QUANTITIES[name][0] if name in _QUANTITIES else _OF_DIMENSION[name.rpartition(".")[2]][0]
 
 
 def _value(left: str, text: str) -> Fraction:
-    parser = _PARSERS.get(_unit(left))
+    parser = PARSERS.get(_unit(left))
     if parser is not None:
         return Fraction(parser(text))
     try:
@@ -110,23 +135,11 @@ def _value(left: str, text: str) -> Fraction:
 
 def _quantity(instance: Instance, name: str) -> Fraction | None:
     match = _PER_DIMENSION.fullmatch(name)
-    if match is not None:
-        dimensions = instance.network.dimensions
-        index = int(match[1])
-        if index >= len(dimensions):
-            return None
-        dimension = dimensions[index]
-        return {
-            "bandwidth": dimension.bandwidth_Bps,
-            "latency": dimension.latency_ps,
-            "size": Fraction(dimension.size),
-        }[match[2]]
-    return {
-        "total_bandwidth": metrics.total_bandwidth_Bps(instance),
-        "size": Fraction(instance.size_bytes),
-        "chunk_size": Fraction(instance.size_bytes, instance.num_chunks),
-        "chunk_overhead": Fraction(instance.chunk_overhead_ps),
-        "chunks": Fraction(instance.num_chunks),
-        "num_npus": Fraction(instance.num_npus),
-        "num_dimensions": Fraction(instance.network.num_dimensions),
-    }[name]
+    if match is None:
+        return Fraction(_QUANTITIES[name][1](instance))
+    dimensions = instance.network.dimensions
+    return (
+        Fraction(getattr(dimensions[int(match[1])], _OF_DIMENSION[match[2]][1]))
+        if int(match[1]) < len(dimensions)
+        else None
+    )

@@ -14,8 +14,7 @@ from typing import Any
 
 from themis_opt.problem.errors import InputError, SolverError
 from themis_opt.studies.evaluating import Evaluator
-from themis_opt.studies.finding import Finding, failure
-from themis_opt.studies.study_engine import MAX_ATTEMPTS, Batch
+from themis_opt.studies.study_engine import MAX_ATTEMPTS, Batch, Finding, failure
 
 CONNECT_S = 15.0
 """How long the cluster's scheduler may take to answer."""

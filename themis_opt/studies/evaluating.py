@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import lru_cache
 
 from themis_opt.problem.bound import Bound
-from themis_opt.problem.chunking import make_chunking
 from themis_opt.problem.errors import ThemisError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.ratios import finite, gap
@@ -20,14 +19,12 @@ from themis_opt.solving.any_count import bound_for_any_count
 from themis_opt.solving.api import schedule as make_schedule
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds, scope_of
 from themis_opt.solving.process import SolverProcess
-from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.result import Result
 from themis_opt.solving.run import run_solver
-from themis_opt.studies.choice import Method
-from themis_opt.studies.finding import NOT_REPEATABLE, Finding, failure
+from themis_opt.studies.study_engine import Finding, failure
 from themis_opt.studies.study_metrics import METRICS
-from themis_opt.studies.table import Value
-from themis_opt.studies.tasks import Task
+from themis_opt.studies.table import PointStatus, Value
+from themis_opt.studies.tasks import Method, Task
 from themis_opt.timing import metrics
 
 ANY_CHUNKS = 512
@@ -69,67 +66,59 @@ class Evaluator:
         seconds = round(time.perf_counter() - started, 6)
         return failure(task.key, reason, seconds) if reason else Finding(task.key, status, figures, seconds)
 
-    def _found(self, task: Task) -> tuple[str, dict[str, Value]]:
+    def _found(self, task: Task) -> tuple[PointStatus, dict[str, Value]]:
         instance = task.instance
         if task.method is Method.BOUND:
-            figures = _bound_figures(instance, _quick_bound(instance))
-            return Method.BOUND.value, {**dict.fromkeys(self._of_dimensions), **figures}
+            bound = best_bound(quick_bounds(instance, equal_chunks_scope(instance)))
+            return PointStatus.BOUND, {**dict.fromkeys(self._of_dimensions), **_bound_figures(instance, bound)}
         if task.method is Method.HEURISTIC:
             is_best = task.runs == THEMIS_BEST
             made = themis_best(instance) if is_best else make_schedule(instance, task.runs, seed=task.seed)
-            bound = _remembered_bound(instance, made)
-            status = "optimal" if made.makespan_ps == bound.value_ps else Method.HEURISTIC.value
+            bound = best_bound(quick_bounds(instance, scope_of(made)))
+            is_met = made.makespan_ps == bound.value_ps
+            status = PointStatus.OPTIMAL if is_met else PointStatus.HEURISTIC
             return status, self._figures(made.replace(bound=bound))
-        outcome = self._solve(task)
-        if outcome.has_failed:
-            raise ThemisError(outcome.note)
-        figures = self._figures(outcome.schedule)
-        return (str(outcome.schedule.status) if outcome.is_reproducible else NOT_REPEATABLE), figures
+        result = self._solve(task)
+        if result.has_failed:
+            raise ThemisError(result.note)
+        status = PointStatus(result.status) if result.is_reproducible else PointStatus.NOT_REPEATABLE
+        return status, self._figures(result.schedule)
 
     def _solve(self, task: Task) -> Result:
-        limits = task.limits
-        assert limits is not None
-        chunking = make_chunking(
-            task.instance, limits.sizing, limits.max_chunks, limits.granule_bytes, limits.min_chunk_bytes
-        )
-        params = SolverParams(
-            limits.time_limit_s,
-            num_workers=1,
-            seed=task.seed,
-            chunking=chunking,
-            gap=limits.gap,
-            max_evaluations=limits.max_evaluations,
-        )
+        assert task.limits is not None
         process = self._processes.get(task.runs)
         if process is None:
             process = self._processes[task.runs] = self._stack.enter_context(SolverProcess(task.runs))
-        outcome = run_solver(task.instance, process, task.runs, params)
-        if outcome.interruption is not None:
-            raise outcome.interruption
-        return outcome
+        result = run_solver(task.instance, process, task.runs, task.limits.params(task.instance, task.seed))
+        if result.interruption is not None:
+            raise result.interruption
+        return result
 
     def _figures(self, schedule: Schedule) -> dict[str, Value]:
         instance = schedule.instance
-        row = Row("", schedule, _baseline_ps(instance), 0.0)
-        makespan_ps = schedule.makespan_ps
-        assert makespan_ps is not None
-        figures = _bound_figures(instance, row.bound)
-        bound_any_ps = _bound_any_ps(replace(instance, num_chunks=1), max(ANY_CHUNKS, schedule.num_chunks))
-        figures |= {
+        row = Row("", schedule, _baseline_ps(instance))
+        makespan_ps = row.makespan_ps
+        any_ps = _bound_any_ps(replace(instance, num_chunks=1), max(ANY_CHUNKS, schedule.num_chunks))
+        figures: dict[str, Value] = {
+            **_bound_figures(instance, row.bound),
             "makespan_ps": makespan_ps,
             "gap": finite(row.gap),
             "percent_of_optimum": 100 * row.bound.value_ps / makespan_ps if makespan_ps else 100.0,
-            "bw_utilization": metrics.bw_utilization(instance, makespan_ps),
-            "algbw_Bps": metrics.algbw_Bps(instance, makespan_ps),
-            "busbw_Bps": metrics.busbw_Bps(instance, makespan_ps),
+            "bw_utilization": row.bw_utilization,
+            "algbw_Bps": row.algbw_Bps,
+            "busbw_Bps": row.busbw_Bps,
             "speedup": finite(row.speedup),
             "num_chunks": schedule.num_chunks,
             "sizing": str(schedule.sizing),
-            "bound_any_ps": bound_any_ps,
-            "gap_any": finite(gap(makespan_ps, bound_any_ps)),
+            "bound_any_ps": any_ps,
+            "gap_any": finite(gap(makespan_ps, any_ps)),
         }
         if self._of_dimensions:
-            known = _dimension_figures(row)
+            known = {
+                f"dimensions[{k}].{name}": getattr(use, name)
+                for k, use in enumerate(row.dimension_uses)
+                for name in ("bytes", "busy_ps", "utilization")
+            }
             figures |= {name: known.get(name) for name in self._of_dimensions}
         return figures
 
@@ -142,24 +131,6 @@ def _bound_figures(instance: Instance, bound: Bound) -> dict[str, Value]:
         "num_npus": instance.num_npus,
         "total_bandwidth_Bps": float(metrics.total_bandwidth_Bps(instance)),
     }
-
-
-def _dimension_figures(row: Row) -> dict[str, Value]:
-    figures: dict[str, Value] = {}
-    for k, use in enumerate(row.timeline.dimensions):
-        utilization = metrics.dimension_utilization(row.schedule.instance, k, use.sent_bytes, row.makespan_ps)
-        figures[f"dimensions[{k}].bytes"] = float(use.sent_bytes)
-        figures[f"dimensions[{k}].busy_ps"] = use.busy_ps
-        figures[f"dimensions[{k}].utilization"] = utilization
-    return figures
-
-
-def _remembered_bound(instance: Instance, schedule: Schedule) -> Bound:
-    return best_bound(quick_bounds(instance, scope_of(schedule)))
-
-
-def _quick_bound(instance: Instance) -> Bound:
-    return best_bound(quick_bounds(instance, equal_chunks_scope(instance)))
 
 
 @lru_cache(maxsize=64)

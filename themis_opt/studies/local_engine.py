@@ -12,8 +12,7 @@ from types import TracebackType
 
 from themis_opt.problem.errors import SolverError
 from themis_opt.solving.child import READY, START_LIMIT_S, Child, unpickled
-from themis_opt.studies.finding import Finding, failure
-from themis_opt.studies.study_engine import MAX_ATTEMPTS, Batch
+from themis_opt.studies.study_engine import MAX_ATTEMPTS, Batch, Finding, failure
 from themis_opt.studies.tasks import Task
 
 MEMORY_SHARE = 0.8
@@ -143,7 +142,7 @@ class LocalEngine:
             first, *others = rest
             attempts[first.key] += 1
             if attempts[first.key] >= MAX_ATTEMPTS:
-                yield failure(first.key, f"{MAX_ATTEMPTS} processes died of it{how}", 0.0)
+                yield failure(first.key, f"{MAX_ATTEMPTS} processes died of it{how}")
             else:
                 again.append((first,))
             if others:

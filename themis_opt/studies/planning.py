@@ -1,21 +1,39 @@
-"""From a study to its points: the values of every axis, and what has to be computed for them."""
+"""From a study to its points: the values of every axis, the instance they make, and what has to be computed for it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
-from themis_opt.problem.errors import InputError
+from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.instance import Instance
-from themis_opt.studies.fields import shown_value
-from themis_opt.studies.setting import NotToBeMet, make_instance
+from themis_opt.problem.network import Dimension, Network
+from themis_opt.studies.fields import field_named, shown_value
 from themis_opt.studies.study import Study
 from themis_opt.studies.table import Value
 from themis_opt.studies.tasks import Task, make_task
 
 MAX_POINTS = 200_000
 """A limit that turns a slip of the keyboard into a message."""
+
+INSTANCE_FIELDS = {
+    "collective": "collective",
+    "size": "size_bytes",
+    "chunks": "num_chunks",
+    "occupancy": "occupancy",
+    "chunk_overhead": "chunk_overhead_ps",
+    "dimensions": "dimensions",
+}
+_DIMENSION_FIELDS = {
+    "bandwidth": "bandwidth_Bps",
+    "latency": "latency_ps",
+    "size": "size",
+    "topology": "topology",
+    "algorithm": "algorithm",
+    "reduction_bandwidth": "reduction_bandwidth_Bps",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +126,114 @@ def batches_of(points: tuple[Point, ...], wanted: set[str], max_tasks: int) -> I
     for tasks in by_problem.values():
         for first in range(0, len(tasks), max_tasks):
             yield tuple(tasks[first : first + max_tasks])
+
+
+class NotToBeMet(InputError):
+    """The bandwidths that are set leave nothing for the others, so no point can meet the constraint on their sum."""
+
+
+def make_instance(
+    values: Mapping[str, Any], fixed_total_Bps: Fraction | None = None, varied: Collection[str] = ()
+) -> Instance:
+    """Return the instance that some values describe.
+
+    Parameters
+    ----------
+    values
+        By field name; under ``network`` a `Network`.
+    fixed_total_Bps
+        What the bandwidths of the involved dimensions must add up to: those that are not varied one by one are scaled
+        by one factor to make it so.
+    varied
+        The names of the fields that the study varies.
+
+    Raises
+    ------
+    NotToBeMet
+        When the varied bandwidths leave nothing for the others.
+    InputError
+        When a value is out of range there.
+    """
+    dimensions = list(values["network"].dimensions)
+    if "latency" in values:
+        dimensions = [replace(dimension, latency_ps=values["latency"]) for dimension in dimensions]
+    for index, changes in _changes(values).items():
+        if index >= len(dimensions):
+            name = f"dimensions[{index}].{next(iter(changes))}"
+            network_name = values["network"].name
+            raise InputError(f"{name}: network {network_name!r} ends at dimensions[{len(dimensions) - 1}]")
+        with located(f"dimensions[{index}]"):
+            dimensions[index] = _changed(dimensions[index], changes)
+    network = replace(values["network"], dimensions=tuple(dimensions))
+    arguments = {field: values[name] for name, field in INSTANCE_FIELDS.items() if name in values}
+    instance = Instance(network, **arguments)
+    return _with_total(_with_shares(instance, values), values, fixed_total_Bps, varied)
+
+
+def _changes(values: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
+    """Return what is set of each dimension, by its index."""
+    changes: dict[int, dict[str, Any]] = {}
+    for name, value in values.items():
+        field = field_named(name)
+        if field.dimension is not None:
+            changes.setdefault(field.dimension, {})[field.part] = value
+    return changes
+
+
+def _changed(dimension: Dimension, changes: Mapping[str, Any]) -> Dimension:
+    fields = {_DIMENSION_FIELDS[part]: value for part, value in changes.items()}
+    if "bandwidth" in changes:
+        fields["links"] = None
+    if "topology" in changes:
+        # Another topology runs its own algorithm, unless one is set.
+        fields.setdefault("algorithm", None)
+    return replace(dimension, **fields)
+
+
+def _with_shares(instance: Instance, values: Mapping[str, Any]) -> Instance:
+    """Return the instance with its total bandwidth split as told; without, as it is."""
+    involved = instance.involved
+    shares: tuple[Fraction, ...]
+    if "bandwidth_split" in values:
+        shares = values["bandwidth_split"]
+        if len(shares) != len(involved):
+            raise InputError(
+                f"bandwidth_split: has {len(shares)} parts, and {len(involved)} dimensions of network "
+                f"{instance.network.name!r} take part"
+            )
+    elif "bandwidth_taper" in values:
+        shares = tuple(1 / values["bandwidth_taper"] ** place for place in range(len(involved)))
+    else:
+        return instance
+    total = sum((instance.network.dimensions[k].bandwidth_Bps for k in involved), Fraction(0))
+    parts = {k: total * share / sum(shares) for k, share in zip(involved, shares, strict=True)}
+    return _with_bandwidths(instance, parts)
+
+
+def _with_total(
+    instance: Instance, values: Mapping[str, Any], fixed_Bps: Fraction | None, varied: Collection[str]
+) -> Instance:
+    total = values.get("total_bandwidth", fixed_Bps)
+    if total is None:
+        return instance
+    bandwidths = {k: instance.network.dimensions[k].bandwidth_Bps for k in instance.involved}
+    set_alone = {k for k in bandwidths if f"dimensions[{k}].bandwidth" in varied}
+    free = [k for k in bandwidths if k not in set_alone]
+    if not free:
+        if "total_bandwidth" in values and sum(bandwidths.values()) != total:
+            raise InputError("total_bandwidth: all bandwidths vary one by one, so nothing is left to make this sum")
+        return instance  # a constraint on the sum is met or not: nothing is left to adapt
+    rest = total - sum(bandwidths[k] for k in set_alone)
+    if rest <= 0:
+        raise NotToBeMet("total_bandwidth: the bandwidths that vary leave nothing for the other dimensions")
+    factor = rest / sum(bandwidths[k] for k in free)
+    return _with_bandwidths(instance, {k: bandwidths[k] * factor for k in free})
+
+
+def _with_bandwidths(instance: Instance, bandwidths: Mapping[int, Fraction]) -> Instance:
+    dimensions: list[Dimension] = list(instance.network.dimensions)
+    for k, bandwidth_Bps in bandwidths.items():
+        if bandwidth_Bps != dimensions[k].bandwidth_Bps:
+            dimensions[k] = replace(dimensions[k], bandwidth_Bps=bandwidth_Bps, links=None)
+    network: Network = replace(instance.network, dimensions=tuple(dimensions))
+    return replace(instance, network=network)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from themis_opt.files.documents import NetworkDocument
@@ -13,21 +13,14 @@ from themis_opt.files.network_file import network_from_document
 from themis_opt.files.strict import decode, show
 from themis_opt.problem.choices import did_you_mean
 from themis_opt.problem.errors import InputError
-from themis_opt.problem.units import parse_bandwidth, parse_size, parse_time
-from themis_opt.studies.comparisons import OPERATORS, split_comparison
+from themis_opt.studies.constraints import OPERATORS, PARSERS, split_comparison
 from themis_opt.studies.fields import field_named
-from themis_opt.studies.finding import FAILED, NOT_REPEATABLE
 from themis_opt.studies.store import PlannedRow, read_rows, undamaged
 from themis_opt.studies.study_metrics import metric_named
-from themis_opt.studies.table import Column, Role, StudyRow, StudyTable
+from themis_opt.studies.table import Column, PointStatus, Role, StudyRow, StudyTable, Value
 
-MISSING = "missing"
-"""The status of a point that has not been computed."""
-
-STATUSES = ("heuristic", "bound", "optimal", "feasible", NOT_REPEATABLE, FAILED, MISSING)
 RATIOS = ("gap", "gap_any", "bw_utilization")
 _UNIT = re.compile(r"_(?:bytes|Bps|ps)$")
-_PARSERS: dict[str, Callable[[str], Fraction | int]] = {"B": parse_size, "B/s": parse_bandwidth, "ps": parse_time}
 
 
 def read_table(path: str | os.PathLike[str], where: Sequence[str] = ()) -> StudyTable:
@@ -87,23 +80,25 @@ def _metric_column(name: str) -> Column:
 
 
 def _row(axes: Sequence[Column], metrics: Sequence[Column], planned: PlannedRow) -> StudyRow:
-    values = {column.name: value for column, value in zip(axes, planned.axis_values, strict=True)}
+    values: dict[str, Value] = {column.name: value for column, value in zip(axes, planned.axis_values, strict=True)}
     finding = planned.finding
     figures = {} if finding is None else finding.figures
     values |= {column.name: figures.get(column.name) for column in metrics}
     if planned.reason:
-        return StudyRow(values, FAILED, 0.0, planned.reason)  # type: ignore[arg-type]
+        return StudyRow(values, PointStatus.FAILED, 0.0, planned.reason)
     if finding is None:
-        return StudyRow(values, MISSING, None)  # type: ignore[arg-type]
-    return StudyRow(values, finding.status, finding.seconds, finding.reason)  # type: ignore[arg-type]
+        return StudyRow(values, PointStatus.MISSING, None)
+    return StudyRow(values, finding.status, finding.seconds, finding.reason)
 
 
 def _chosen(columns: Sequence[Column], rows: list[StudyRow], left: str, operator: str, right: str) -> list[StudyRow]:
     compare = OPERATORS[operator]
     if left == "status":
-        if right not in STATUSES:
-            raise InputError(f"--where: status {show(right)} is none; there are: {', '.join(STATUSES)}"
-                             f"{did_you_mean(right, STATUSES)}")  # fmt: skip
+        words = [status.value for status in PointStatus]
+        if right not in words:
+            raise InputError(
+                f"--where: status {show(right)} is none; there are: {', '.join(words)}{did_you_mean(right, words)}"
+            )
         return [row for row in rows if compare(row.status, right)]
     found = _column(columns, left)
     if found is None:
@@ -132,7 +127,7 @@ def _column(columns: Sequence[Column], word: str) -> Column | None:
 def _wanted(column: Column, text: str, is_told: bool) -> Fraction:
     """Return the number a row's value is compared with; a plain one needs its unit, unless the name tells it."""
     number = _number(text)
-    parser = _PARSERS.get(column.unit)
+    parser = PARSERS.get(column.unit)
     if number is not None and (parser is None or (is_told and column.unit)):
         if column.name in RATIOS and number >= 1 and "%" not in text:
             raise InputError(f"--where: {column.field} is a ratio; write {text}% or {float(100 * number):g}%")

@@ -8,22 +8,26 @@ was being computed.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import socket
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+
+import msgspec
+from filelock import FileLock, Timeout
 
 from themis_opt.files.atomic import check_writable
 from themis_opt.files.network_file import network_document
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.version import VERSION
-from themis_opt.studies.finding import Finding
+from themis_opt.studies.study_engine import Finding
+from themis_opt.studies.table import Value
 
 if TYPE_CHECKING:
     from themis_opt.studies.planning import Point
@@ -37,11 +41,9 @@ FORMAT_VERSION = 1
 _KEPT = "; what was written before is kept"
 _HEADER = b"SQLite format 3\x00"
 _LOOKED_AT = 4096
-_LARGEST = 10**300
 _WAIT_S = 30.0
 """How long a write waits for somebody who reads in a mode that locks."""
 
-_ALL_FINDINGS = "SELECT key, status, figures, seconds, reason FROM results"
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE points (
@@ -65,7 +67,7 @@ CREATE TABLE results (
 class PlannedRow:
     """A point as it stands in the file, with its result if there is one."""
 
-    axis_values: tuple[object, ...]
+    axis_values: tuple[Value, ...]
     reason: str
     finding: Finding | None
 
@@ -94,13 +96,13 @@ class StudyStore:
             raise InputError(
                 f"{self._name}: has a second name (a hard link), by which another sweep might write; name a copy"
             )
-        self._lock = _Lock(self._name)
+        self._lock = _locked(self._name)
         try:
             with _told(self._name):
                 self._connection = _open(self._name)
             self._identity = os.stat(self._name)
         except BaseException:
-            self._lock.release()
+            _unlock(self._lock)
             raise
 
     def __enter__(self) -> StudyStore:
@@ -115,7 +117,7 @@ class StudyStore:
             self._connection.execute("PRAGMA journal_mode = DELETE")
         with contextlib.suppress(sqlite3.Error):
             self._connection.close()
-        self._lock.release()
+        _unlock(self._lock)
 
     def plan(self, study: Study, points: Sequence[Point]) -> None:
         """Write what the study is and which points it has, in the place of what stood there.
@@ -151,10 +153,7 @@ class StudyStore:
         InputError
             When the file is damaged.
         """
-        with _told(self._name):
-            found = self._connection.execute(_ALL_FINDINGS).fetchall()
-        with undamaged(self._name):
-            return [_finding(*row) for row in found]
+        return _all_findings(self._name, self._connection)
 
     def add(self, findings: Iterable[Finding]) -> None:
         """Write down what was found.
@@ -166,15 +165,8 @@ class StudyStore:
         """
         self._require_still_there()
         rows = [
-            (
-                finding.key,
-                finding.status,
-                json.dumps(finding.figures),
-                finding.seconds,
-                finding.reason,
-                VERSION,
-            )
-            for finding in findings
+            (found.key, found.status, json.dumps(found.figures), found.seconds, found.reason, VERSION)
+            for found in findings
         ]
         with _told(self._name, _KEPT), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -214,13 +206,19 @@ def read_rows(path: str | os.PathLike[str]) -> tuple[dict[str, str], list[Planne
     if "axes" not in meta:
         raise InputError(f"{name}: holds no study yet; 'themis-opt sweep STUDY.yaml -o {name}' fills it")
     with undamaged(name):
+        texts = msgspec.convert(meta, dict[str, str])
         for key in ("name", "text", "version"):
-            _expect(meta.get(key), str)
+            if key not in texts:
+                raise ValueError(f"no {key}")
         planned = [
-            PlannedRow(tuple(_scalars(values)), _expect(reason, str), None if rest[0] is None else _finding(*rest))
+            PlannedRow(
+                _decoded(values, tuple[Value, ...]),
+                msgspec.convert(reason, str),
+                None if rest[0] is None else _finding(*rest),
+            )
             for values, reason, *rest in found
         ]
-    return meta, planned
+    return texts, planned
 
 
 def read_findings(path: str | os.PathLike[str]) -> list[Finding]:
@@ -236,41 +234,26 @@ def read_findings(path: str | os.PathLike[str]) -> list[Finding]:
         return []
     with _told(name), contextlib.closing(_connect(name, "ro")) as connection:
         _require_version(name, connection)
-        found = connection.execute(_ALL_FINDINGS).fetchall()
+        return _all_findings(name, connection)
+
+
+def _all_findings(name: str, connection: sqlite3.Connection) -> list[Finding]:
+    with _told(name):
+        found = connection.execute("SELECT key, status, figures, seconds, reason FROM results").fetchall()
     with undamaged(name):
         return [_finding(*row) for row in found]
 
 
 def _finding(key: object, status: object, figures: object, seconds: object, reason: object) -> Finding:
-    measured = json.loads(_expect(figures, str), parse_constant=_refuse)
-    for name, value in _expect(measured, dict).items():
-        _expect(name, str)
-        _scalar(value)
-    return Finding(
-        _expect(key, str), _expect(status, str), measured, float(_expect(seconds, float)), _expect(reason, str)
+    measured = _decoded(figures, dict[str, Value])
+    return msgspec.convert(
+        {"key": key, "status": status, "figures": measured, "seconds": seconds, "reason": reason}, Finding
     )
 
 
-def _scalars(text: object) -> list[Any]:
-    values: list[Any] = _expect(json.loads(_expect(text, str), parse_constant=_refuse), list)
-    for value in values:
-        _scalar(value)
-    return values
-
-
-def _scalar(value: object) -> None:
-    if not isinstance(value, str | int | float | None) or (isinstance(value, int) and abs(value) > _LARGEST):
-        raise ValueError(f"{type(value).__name__} in the place of a value")
-
-
-def _expect(value: Any, kind: type) -> Any:
-    if not isinstance(value, kind):
-        raise ValueError(f"{type(value).__name__} in the place of {kind.__name__}")
-    return value
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} in the place of a number")
+def _decoded(text: object, kind: Any) -> Any:
+    """Return what a column of JSON holds; numbers that JSON does not know are refused, and endless ones."""
+    return msgspec.json.decode(msgspec.convert(text, str), type=kind)
 
 
 @contextlib.contextmanager
@@ -320,6 +303,8 @@ def _open(name: str) -> sqlite3.Connection:
         # Where write-ahead is not to be had (some network file systems) the old way is as safe, only slower.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
+        writer = f"process {os.getpid()} on {socket.gethostname()}"
+        connection.execute("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", (writer,))
     except BaseException:
         connection.close()
         raise
@@ -343,49 +328,44 @@ def _told(name: str, more: str = "") -> Iterator[None]:
     """Turn what SQLite raises into a message with the file's name."""
     try:
         yield
+    except sqlite3.OperationalError as error:  # a full disk, a lock: the file itself is whole
+        hint = "; another program has it open: wait for it" if error.sqlite_errorcode == sqlite3.SQLITE_BUSY else ""
+        raise InputError(f"{name}: {error}{hint}{more}") from None
     except sqlite3.Error as error:
-        reason = str(error)
-        if "locked" in reason:
-            reason += "; another program has it open: wait for it"
-        elif any(word in reason for word in ("malformed", "not a database", "no such", "UTF-8")):
-            reason += "; it is damaged: name another file, or remove this one"
-        raise InputError(f"{name}: {reason}{more}") from None
+        raise InputError(f"{name}: {error}; it is damaged: name another file, or remove this one{more}") from None
 
 
-class _Lock:
-    """Keeps a second sweep away: a lock on a file beside the study's, which the system releases with the process."""
+def _locked(name: str) -> FileLock:
+    """Keep a second sweep away: a lock on a file beside the study's, which the system releases with the process.
 
-    def __init__(self, name: str) -> None:
-        folder, base = os.path.split(os.path.realpath(name))
-        self._path = os.path.join(folder, f".{base}.lock")
-        while True:
-            try:
-                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-            except OSError as error:
-                raise InputError(f"{name}: cannot be locked ({self._path}: {error.strerror})") from None
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                owner = os.read(self._file, 200).decode(errors="replace").strip() or "another process"
-                os.close(self._file)
-                raise InputError(
-                    f"{name}: another sweep is writing to it ({owner}); wait for it, or name another file"
-                ) from None
-            if self._is_the_one_on_disk():
-                break
-            os.close(self._file)  # its owner has just removed it: make a new one
-        with contextlib.suppress(OSError):
-            os.ftruncate(self._file, 0)
-            os.pwrite(self._file, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+    Raises
+    ------
+    InputError
+        When somebody else has it, or no file can be made there.
+    """
+    path = Path(os.path.realpath(name))
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise InputError(
+            f"{name}: another sweep is writing to it ({_writer(name)}); wait for it, or name another file"
+        ) from None
+    except OSError as error:
+        raise InputError(f"{name}: cannot be locked ({lock.lock_file}: {error.strerror})") from None
+    return lock
 
-    def release(self) -> None:
-        """Let others write."""
-        with contextlib.suppress(OSError):
-            os.unlink(self._path)
-        os.close(self._file)
 
-    def _is_the_one_on_disk(self) -> bool:
-        try:
-            return os.path.samestat(os.fstat(self._file), os.stat(self._path))
-        except OSError:
-            return False
+def _unlock(lock: FileLock) -> None:
+    """Let others write, and leave nothing behind."""
+    with contextlib.suppress(OSError):  # while it is held: who has opened it meanwhile sees that it is gone
+        os.unlink(lock.lock_file)
+    lock.release()
+
+
+def _writer(name: str) -> str:
+    """Return who writes to a study's file, as that one wrote there."""
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(_connect(name, "ro")) as connection:
+        for (writer,) in connection.execute("SELECT value FROM meta WHERE key = 'writer'"):
+            return str(writer)
+    return "another process"

@@ -2,17 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from themis_opt.studies.finding import Finding
-from themis_opt.studies.tasks import Task
+from themis_opt.studies.study_metrics import METRICS
+from themis_opt.studies.table import PointStatus, Value
 
-Batch = tuple[Task, ...]
+if TYPE_CHECKING:
+    from themis_opt.studies.tasks import Task
+
+Batch: TypeAlias = "tuple[Task, ...]"
 
 MAX_ATTEMPTS = 3
 """How often a task is tried whose process dies before it is taken to be the cause."""
+
+_MAX_REASON = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of a task.
+
+    Attributes
+    ----------
+    key
+        The task's key.
+    status
+        How it ended; never `PointStatus.MISSING`.
+    figures
+        Metrics by name; empty when it failed.
+    seconds
+        How long it took.
+    reason
+        Why it failed, or nothing.
+    """
+
+    key: str
+    status: PointStatus
+    figures: dict[str, Value]
+    seconds: float
+    reason: str = ""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether there is nothing but a reason."""
+        return self.status == PointStatus.FAILED
+
+    def lacks(self, wanted: Collection[str]) -> bool:
+        """Return whether a result of an earlier run has not measured what is wanted now."""
+        return not self.has_failed and any(name not in METRICS and name not in self.figures for name in wanted)
+
+
+def failure(key: str, reason: str, seconds: float = 0.0) -> Finding:
+    """Return what came of a task that failed."""
+    return Finding(key, PointStatus.FAILED, {}, seconds, reason.partition("\n")[0][:_MAX_REASON])
 
 
 class Engine(Protocol):

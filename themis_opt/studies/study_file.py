@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from themis_opt.files.documents import NetworkDocument, StudyFile, expect_kind
 from themis_opt.files.importing import OnImport
@@ -14,20 +14,22 @@ from themis_opt.files.instance_file import load_instance
 from themis_opt.files.network_file import load_network, network_from_document
 from themis_opt.files.plain import plain_mapping, read_text
 from themis_opt.files.strict import decode, show
-from themis_opt.problem.errors import InputError
+from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.network import Network
-from themis_opt.studies.choice import read_choice
 from themis_opt.studies.constraints import read_constraint
 from themis_opt.studies.fields import Field, Loaded, field_named
+from themis_opt.studies.planning import INSTANCE_FIELDS
 from themis_opt.studies.ranges import axis_values
 from themis_opt.studies.study import Axis, Study
 from themis_opt.studies.study_metrics import DEFAULT_METRICS, metric_named
+from themis_opt.studies.tasks import read_choice
 
 DEFAULT_SCHEDULER = "themis-scf"
 MAX_NAME = 200
 MAX_CONSTRAINTS = 100
-_OF_INSTANCE = ("network", "collective", "size", "chunks", "occupancy", "chunk_overhead", "dimensions")
+
+Read = TypeVar("Read")
 
 
 def load_study(path: str | os.PathLike[str], on_import: OnImport | None = None) -> Study:
@@ -48,11 +50,9 @@ def load_study(path: str | os.PathLike[str], on_import: OnImport | None = None) 
     name = os.fspath(path)
     text = read_text(path, small=True)
     data = plain_mapping(path, text)
-    try:
+    with located(name):
         expect_kind(data, "study")
         return study_from_document(decode(data, StudyFile), text, Path(name).parent, Path(name).stem, on_import)
-    except InputError as error:
-        raise error.at(name) from None
 
 
 def study_from_document(
@@ -65,47 +65,78 @@ def study_from_document(
     InputError
         Naming the path of the key, the value and what is allowed there.
     """
-    readers: dict[str, Callable[[Any], Any]] = {
-        "network": lambda value: _network(value, folder, on_import),
-        "scheduler": read_choice,
-    }
-    base = _base(document.base, readers, folder, on_import)
-    groups = _groups(_axes(document.axes, readers), document.zip)
+    files = _Files(folder, on_import)
+    base = _base(document.base, files)
+    groups = _groups(_axes(document.axes, files), document.zip)
     if "network" not in base and all(axis.field.name != "network" for group in groups for axis in group):
         raise InputError("base.network: is missing; name a network or an instance in the base, or networks as an axis")
     _require_one_way(base, groups)
-    constraints = tuple(
-        _at(f"constraints[{index}]", lambda text=text: read_constraint(text))  # type: ignore[misc]
-        for index, text in enumerate(document.constraints)
-    )
-    metrics = tuple(
-        _at(f"metrics[{index}]", lambda name=name: metric_named(name))  # type: ignore[misc]
-        for index, name in enumerate(DEFAULT_METRICS if document.metrics is None else document.metrics)
-    )
+    constraints = _each("constraints", read_constraint, document.constraints)
+    metrics = _each("metrics", metric_named, DEFAULT_METRICS if document.metrics is None else document.metrics)
     if not metrics:
         raise InputError(f"metrics: is empty; leave it out for {', '.join(DEFAULT_METRICS)}, or name what to measure")
     _require_distinct_columns(groups, [metric.name for metric in metrics])
     name = document.name or default_name
     if not name.isprintable() or len(name) > MAX_NAME:
         raise InputError(f"name: {show(name)} is not allowed; expected at most {MAX_NAME} printable characters")
-    if len(document.constraints) > MAX_CONSTRAINTS:
-        raise InputError(f"constraints: has {len(document.constraints)}; at most {MAX_CONSTRAINTS} are allowed")
+    if len(constraints) > MAX_CONSTRAINTS:
+        raise InputError(f"constraints: has {len(constraints)}; at most {MAX_CONSTRAINTS} are allowed")
     return Study(name, base, groups, constraints, metrics, text)
 
 
-def _base(
-    data: Any, readers: Mapping[str, Callable[[Any], Any]], folder: Path, on_import: OnImport | None
-) -> dict[str, Any]:
+def _each(key: str, read: Callable[[Any], Read], entries: Sequence[Any]) -> tuple[Read, ...]:
+    found = []
+    for index, entry in enumerate(entries):
+        with located(f"{key}[{index}]"):
+            found.append(read(entry))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Reads what a study names by file; a relative path starts at the study's folder."""
+
+    folder: Path
+    on_import: OnImport | None
+
+    def field(self, name: object) -> Field:
+        """Return the field with this name, which reads networks and schedulers, too."""
+        field = field_named(name if isinstance(name, str) else show(name))
+        load = {"network": self.network, "scheduler": read_choice}.get(field.name)
+        return field if load is None else replace(field, parameter=Loaded(field.name, "", load))
+
+    def network(self, value: Any) -> Network:
+        """Return a network that stands in the study, or that it names."""
+        if isinstance(value, dict):
+            return network_from_document(decode(value, NetworkDocument))
+        return load_network(self._named(value, "a network's name or file, or a network"), self.on_import)
+
+    def instance(self, value: Any) -> Instance:
+        """Return the instance that a study names."""
+        return load_instance(self._named(value, "an instance's name or file"), self.on_import)
+
+    def _named(self, value: Any, expected: str) -> Path | str:
+        if not isinstance(value, str):
+            raise InputError(f"{show(value)} is not allowed; expected {expected}")
+        named = self.folder / value
+        return named if os.path.isfile(named) else value
+
+
+def _base(data: Any, files: _Files) -> dict[str, Any]:
     flat = _flat(data)
     base: dict[str, Any] = {"scheduler": read_choice(DEFAULT_SCHEDULER)}
     if "instance" in flat:
         if "network" in flat:
             raise InputError("base.instance: stands beside network; an instance has a network of its own")
-        base |= _of_instance(_at("base.instance", lambda: _instance(flat["instance"], folder, on_import)))
+        with located("base.instance"):
+            instance = files.instance(flat.pop("instance"))
+        base["network"] = instance.network
+        base |= {name: getattr(instance, attribute) for name, attribute in INSTANCE_FIELDS.items()}
     for name, value in flat.items():
-        if name != "instance":
-            field = _at("base", lambda name=name: _field(name, readers))  # type: ignore[misc]
-            base[name] = _at(f"base.{name}", lambda field=field, value=value: field.read(value))  # type: ignore[misc]
+        with located("base"):
+            field = files.field(name)
+        with located(f"base.{name}"):
+            base[name] = field.read(value)
     return base
 
 
@@ -127,33 +158,19 @@ def _flat(data: Any) -> dict[str, Any]:
     return flat
 
 
-def _of_instance(instance: Instance) -> dict[str, Any]:
-    values = {
-        "network": instance.network,
-        "collective": instance.collective,
-        "size": instance.size_bytes,
-        "chunks": instance.num_chunks,
-        "occupancy": instance.occupancy,
-        "chunk_overhead": instance.chunk_overhead_ps,
-        "dimensions": instance.dimensions,
-    }
-    return {name: values[name] for name in _OF_INSTANCE}
-
-
-def _axes(data: Any, readers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Axis]:
+def _axes(data: Any, files: _Files) -> dict[str, Axis]:
     if not isinstance(data, dict):
         raise InputError(f"axes: {show(data)} is not allowed; expected a mapping of fields to lists or ranges")
     if not data:
         raise InputError("axes: is empty; name at least one field that varies, such as size: [10 MB, 100 MB]")
     axes = {}
     for name, values in data.items():
-        field = _at("axes", lambda name=name: _field(name, readers))  # type: ignore[misc]
+        with located("axes"):
+            field = files.field(name)
         try:
             axes[name] = Axis(field, axis_values(field, values))
         except InputError as error:
-            message = str(error)
-            joint = "" if message[0] in "[.:" else ": "
-            raise InputError(f"axes.{name}{joint}{message}") from None
+            raise error.at(f"axes.{name}", "" if str(error)[0] in "[.:" else ": ") from None
     for name in ("scheduler", "network"):
         names = [value.name for value in axes[name].values] if name in axes else []
         if len(set(names)) != len(names):
@@ -204,31 +221,3 @@ def _require_one_way(base: dict[str, Any], groups: tuple[tuple[Axis, ...], ...])
     latencies = [name for name in varied if name.endswith("].latency")]
     if "latency" in varied and latencies:
         raise InputError(f"axes: latency and {latencies[0]} both say what {latencies[0]} is; keep one of them")
-
-
-def _field(name: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Field:
-    field = field_named(name if isinstance(name, str) else show(name))
-    return replace(field, parameter=Loaded(name, "", readers[name])) if name in readers else field
-
-
-def _network(value: Any, folder: Path, on_import: OnImport | None) -> Network:
-    if isinstance(value, dict):
-        return network_from_document(decode(value, NetworkDocument))
-    if not isinstance(value, str):
-        raise InputError(f"{show(value)} is not allowed; expected a network's name or file, or a network")
-    named = folder / value
-    return load_network(named if os.path.isfile(named) else value, on_import)
-
-
-def _instance(value: Any, folder: Path, on_import: OnImport | None) -> Instance:
-    if not isinstance(value, str):
-        raise InputError(f"{show(value)} is not allowed; expected an instance's name or file")
-    named = folder / value
-    return load_instance(named if os.path.isfile(named) else value, on_import)
-
-
-def _at(path: str, read: Callable[[], Any]) -> Any:
-    try:
-        return read()
-    except InputError as error:
-        raise error.at(path) from None

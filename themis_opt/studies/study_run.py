@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from themis_opt.problem.errors import SolverError
-from themis_opt.studies.finding import Finding, lacks
 from themis_opt.studies.planning import Point, batches_of, plan
 from themis_opt.studies.store import StudyStore, read_findings
 from themis_opt.studies.study import Study
-from themis_opt.studies.study_engine import Batch, Engine
+from themis_opt.studies.study_engine import Batch, Engine, Finding
 from themis_opt.studies.study_metrics import Metric
 from themis_opt.studies.table import Value
 
@@ -185,7 +184,7 @@ class _Tally:
         """Count what was found before, and return the keys of what is missing."""
         missing = set(self._points_by_key)
         for finding in findings:
-            if finding.key in missing and not lacks(finding, wanted) and not (finding.has_failed and retry_failed):
+            if finding.key in missing and not finding.lacks(wanted) and not (finding.has_failed and retry_failed):
                 missing.discard(finding.key)
                 self._num_before += self._take(finding)
         return missing

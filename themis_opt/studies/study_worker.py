@@ -45,9 +45,8 @@ def _warm_up() -> None:
     """Load what every task needs: schedulers, the compiled simulator, the fluid program."""
     from themis_opt.problem.instance import Instance
     from themis_opt.problem.network import Dimension, Network, Topology
-    from themis_opt.studies.choice import Method
     from themis_opt.studies.evaluating import Evaluator
-    from themis_opt.studies.tasks import Task
+    from themis_opt.studies.tasks import Method, Task
 
     pair = Dimension(Topology.RING, 2, 10**9, 0)  # type: ignore[arg-type]
     instance = Instance(Network("warm-up", (pair, pair)), size_bytes=4096, num_chunks=64)

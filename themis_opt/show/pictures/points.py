@@ -11,9 +11,7 @@ from themis_opt.problem.choices import did_you_mean
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.units import bandwidth_column, format_size, size_column, time_column
 from themis_opt.show.pictures.labels import Scale, plain_label, scale_for
-from themis_opt.studies.finding import FAILED
-from themis_opt.studies.reading_table import MISSING
-from themis_opt.studies.table import Column, StudyRow, StudyTable, Value
+from themis_opt.studies.table import Column, PointStatus, StudyRow, StudyTable, Value
 
 _SUFFIXES = {"_ps": "ps", "_bytes": "B", "_Bps": "B/s"}
 _RATIOS = ("gap", "gap_any", "bw_utilization", "utilization")
@@ -204,8 +202,9 @@ def select(table: StudyTable, only: Mapping[str, Value], places: Sequence[Column
 
 def nothing_to_draw(rows: Sequence[StudyRow], metric: Column, table: StudyTable) -> InputError:
     """Return the error for a metric of which none of these rows has a value: why, and which have one."""
-    num_failed, num_missing = (sum(row.status == status for row in rows) for status in (FAILED, MISSING))
-    told = [f"{num} of {len(rows)} {what}" for num, what in ((num_failed, FAILED), (num_missing, "to do")) if num]
+    statuses = [row.status for row in rows]
+    num_failed, num_missing = statuses.count(PointStatus.FAILED), statuses.count(PointStatus.MISSING)
+    told = [f"{num} of {len(rows)} {what}" for num, what in ((num_failed, "failed"), (num_missing, "to do")) if num]
     known = [
         column.field
         for column in table.metrics

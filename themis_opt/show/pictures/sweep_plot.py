@@ -22,8 +22,8 @@ from themis_opt.show.pictures.points import (
     title_of,
     values_of,
 )
-from themis_opt.studies.choice import BOUND
 from themis_opt.studies.table import Column, StudyRow, StudyTable, Value
+from themis_opt.studies.tasks import BOUND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
