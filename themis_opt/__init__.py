@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from themis_opt.problem.version import VERSION as __version__  # noqa: F401, N811
     from themis_opt.questions.comparison import compare as compare
     from themis_opt.questions.provision.provision import provision as provision
-    from themis_opt.questions.tune.tune import tune as tune
-    from themis_opt.questions.when.when import when as when
+    from themis_opt.questions.tune import tune as tune
+    from themis_opt.questions.when import when as when
     from themis_opt.schedulers.registry import get_scheduler as get_scheduler
     from themis_opt.schedulers.registry import scheduler_names as scheduler_names
     from themis_opt.solving.api import SolverWarning as SolverWarning

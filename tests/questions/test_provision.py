@@ -26,12 +26,11 @@ from themis_opt.problem.collective import Collective
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance, Occupancy
 from themis_opt.problem.interruption import INTERRUPTION
+from themis_opt.questions import further_counts
 from themis_opt.questions.provision.budget import Budget
 from themis_opt.questions.provision.pilots import Pilots
 from themis_opt.questions.provision.provision import Provisioned, make_budget, provision
-from themis_opt.questions.provision.solved_split import SolvedSplit
-from themis_opt.questions.provision.split_search import counts_between
-from themis_opt.questions.tune import further_counts
+from themis_opt.questions.provision.split_search import SolvedSplit, counts_between
 from themis_opt.solving.bounds import quick_bounds
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
@@ -334,7 +333,7 @@ class ScriptedSolver:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("themis_opt.questions.provision.split_search.run_solver", self.run)
             patch.setattr("themis_opt.questions.provision.split_search.solve_with_further_counts", self.finish)
-            patch.setattr("themis_opt.questions.provision.provision.SolverProcess", lambda name: nullcontext())
+            patch.setattr("themis_opt.solving.process.SolverProcess", lambda name: nullcontext())
             return provision(
                 instance,
                 costs=dict(enumerate(map(Fraction, costs))),
@@ -469,7 +468,7 @@ def test_ctrl_c_is_no_final_no(invoke: Callable[..., None], capsys: pytest.Captu
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("themis_opt.questions.provision.split_search.run_solver", stop)
         patch.setattr("themis_opt.questions.provision.split_search.solve_with_further_counts", run.finish)
-        patch.setattr("themis_opt.questions.provision.provision.SolverProcess", lambda name: nullcontext())
+        patch.setattr("themis_opt.solving.process.SolverProcess", lambda name: nullcontext())
         with pytest.raises(Exit) as ended:
             invoke("provision", "2d-sw-sw", "--time-limit", "3s", "-o", "net.yaml")
     assert ended.value.code == 130
@@ -489,7 +488,7 @@ def test_what_kind_of_answer_it_is(invoke: Callable[..., None], capsys: pytest.C
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("themis_opt.questions.provision.split_search.run_solver", run.run)
             patch.setattr("themis_opt.questions.provision.split_search.solve_with_further_counts", run.finish)
-            patch.setattr("themis_opt.questions.provision.provision.SolverProcess", lambda name: nullcontext())
+            patch.setattr("themis_opt.solving.process.SolverProcess", lambda name: nullcontext())
             invoke("provision", "2d-sw-sw", "--time-limit", "3s")
         return " ".join(capsys.readouterr().out.split())
 
@@ -500,7 +499,7 @@ def test_what_kind_of_answer_it_is(invoke: Callable[..., None], capsys: pytest.C
     assert "faster than proposed" not in kept
 
 
-@pytest.mark.parametrize("place", ["provision.split_search", "tune.further_counts"])
+@pytest.mark.parametrize("place", ["provision.split_search", "further_counts"])
 def test_a_signal_between_two_splits_keeps_what_was_found(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Signals are held while a schedule is judged, and a solver call begins with letting them through."""
     instance = Instance(network(dimension(4, 5, 10**5), dimension(4, 1, 10**5)), size_bytes=10**8)

@@ -30,8 +30,8 @@ from themis_opt.problem.instance import Instance, Occupancy
 from themis_opt.problem.interruption import INTERRUPTION
 from themis_opt.problem.schedule import Chunk, Schedule
 from themis_opt.questions.fixed_choices import fitting_counts, shortest
-from themis_opt.questions.tune.message_sizes import parse_sizes, size_range
-from themis_opt.questions.tune.tune import tune
+from themis_opt.questions.message_sizes import parse_sizes, size_range
+from themis_opt.questions.tune import tune
 from themis_opt.schedulers.registry import scheduler_names
 from themis_opt.solving.any_count import bound_for_any_count
 from themis_opt.solving.protocol import SolverParams
@@ -264,7 +264,7 @@ def test_earlier_schedules_stay_when_there_are_no_new_ones(
         raise InputError("no such thing")
         yield
 
-    monkeypatch.setattr("themis_opt.questions.tune.tune.tune", fail)
+    monkeypatch.setattr("themis_opt.cli.verb_tune.tune", fail)
     with pytest.raises(InputError, match="no such thing"):
         invoke("tune", "2d-sw-sw", "--sizes", "1MB", "--schedules", "schedules", "--force")
     assert os.listdir(tmp_path / "schedules") == ["2000000.json"]

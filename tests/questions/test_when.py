@@ -19,8 +19,7 @@ from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.interruption import INTERRUPTION
 from themis_opt.problem.schedule import Schedule
-from themis_opt.questions.when.when import Comparison, Span, Verdict, spans, when
-from themis_opt.questions.when.when_words import findings
+from themis_opt.questions.when import Parting, Verdict, findings, spans, when
 from themis_opt.solving.protocol import SolverParams
 
 MB = 10**6
@@ -40,19 +39,19 @@ def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     INTERRUPTION.reset()
 
 
-def comparison(size_bytes: int, baseline_ps: int, themis_ps: int, best_ps: int, bound_ps: int) -> Comparison:
-    """Return a comparison of schedules that take so long; what they look like does not matter."""
+def parting(size_bytes: int, baseline_ps: int, themis_ps: int, best_ps: int, bound_ps: int) -> Parting:
+    """Return what is known of schedules that take so long; what they look like does not matter."""
     instance = Instance(network(dimension(2)), size_bytes=size_bytes, num_chunks=1)
 
     def taking(makespan_ps: int) -> Schedule:
         return Schedule(instance, (), (), makespan_ps=makespan_ps)
 
     bound = Bound(bound_ps, BoundKind.FLUID, BoundScope(Sizing.FREE, 1, 512))
-    return Comparison(taking(baseline_ps), taking(themis_ps), taking(best_ps), bound)
+    return Parting(taking(baseline_ps), taking(themis_ps), taking(best_ps), bound)
 
 
 def test_what_is_known_proves_and_what_the_bound_allows_is_open() -> None:
-    one = comparison(MB, 1200, 1100, 1000, 900)
+    one = parting(MB, 1200, 1100, 1000, 900)
     assert one.themis_gain == pytest.approx(1200 / 1100 - 1)
     assert one.least_gain(one.themis) == pytest.approx(0.1)
     assert one.most_gain(one.themis) == pytest.approx(1100 / 900 - 1)
@@ -65,23 +64,24 @@ def test_what_is_known_proves_and_what_the_bound_allows_is_open() -> None:
 
 def test_spans_are_runs_of_neighbouring_sizes() -> None:
     sizes = [1, 2, 4, 8, 16]
-    rows = [comparison(size, 1, 1, 1, 1) for size in sizes]
+    rows = [parting(size, 1, 1, 1, 1) for size in sizes]
 
-    def of(*chosen: int) -> tuple[Span, ...]:
+    def of(*chosen: int) -> list[str]:
         return spans(rows, lambda one: one.size_bytes in chosen)
 
-    assert of() == ()
-    assert of(*sizes) == (Span(1, 16, True, True),)
-    assert of(1, 4, 8) == (Span(1, 1, True, False), Span(4, 8, False, False))
-    assert of(2, 8, 16) == (Span(2, 2, False, False), Span(8, 16, False, True))
+    assert of() == []
+    assert of(*sizes) == ["at every size"]
+    assert of(1, 4, 8) == ["at 1 B", "from 4 B to 8 B"]
+    assert of(1, 2, 8) == ["up to 2 B", "at 8 B"]
+    assert of(2, 8, 16) == ["at 2 B", "from 8 B on"]
 
 
 def test_the_words_say_where_and_on_what_it_rests() -> None:
     rows = [
-        comparison(1 * MB, 1000, 1050, 1000, 1000),  # Themis behind; nothing beats it by more than 5 %, exactly
-        comparison(2 * MB, 1000, 1000, 990, 900),  # open
-        comparison(4 * MB, 1100, 1000, 900, 900),
-        comparison(8 * MB, 1100, 1000, 900, 900),
+        parting(1 * MB, 1000, 1050, 1000, 1000),  # Themis behind; nothing beats it by more than 5 %, exactly
+        parting(2 * MB, 1000, 1000, 990, 900),  # open
+        parting(4 * MB, 1100, 1000, 900, 900),
+        parting(8 * MB, 1100, 1000, 900, 900),
     ]
     assert findings(rows, 0.01, 0.05) == [
         "from 4 MB on: Themis beats the baseline by more than 1 %",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import repeat
+from typing import Any
 
 import click
 
-from themis_opt.cli.exits import Exit, exit_code
 from themis_opt.cli.options import (
     Overrides,
     choice_from,
@@ -21,14 +20,11 @@ from themis_opt.cli.options import (
 )
 from themis_opt.problem.bound import Sizing
 from themis_opt.problem.chunking import ChunkingChoice
-from themis_opt.problem.errors import InputError, InvalidScheduleError
+from themis_opt.problem.differences import first_difference, same_problem
+from themis_opt.problem.errors import InputError, InvalidScheduleError, located
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
 from themis_opt.problem.schedule import Schedule
-
-if TYPE_CHECKING:
-    from themis_opt.cli.progress import Relay
-    from themis_opt.questions.comparison import Run
 
 _DEFAULT = "baseline,themis-fifo,themis-scf,themis-best"
 
@@ -59,67 +55,47 @@ def command(
     Row themis-best is Themis at its own best number of chunks. The solver 'auto' has two rows, unless --sizes or
     --chunks auto say what it may choose: auto-equal with the instance's equal chunks, auto with up to 16 of any size.
     """
+    # Not before: --help needs none of it.
+    from themis_opt.cli.collecting import collect
+    from themis_opt.cli.progress import Relay
+    from themis_opt.cli.tables import console, means_table, print_run
     from themis_opt.files.atomic import check_outputs, write_text
-    from themis_opt.questions.comparison import THEMIS_BEST, compare
+    from themis_opt.questions.comparison import Run, compare
     from themis_opt.questions.comparison_file import comparison_text
-    from themis_opt.schedulers.registry import SCHEDULERS
     from themis_opt.solving.processors import default_workers
     from themis_opt.solving.protocol import SolverParams
 
-    names = [name.strip() for name in schedulers.split(",")]
-    if schedulers == "all":
-        names = [*SCHEDULERS.names(), THEMIS_BEST]
-    for name in names:
-        if name != THEMIS_BEST:
-            try:
-                SCHEDULERS.require(name)
-            except InputError as error:
-                raise error.at("--schedulers") from None
+    names = _schedulers(schedulers)
     chosen = None if solver == "none" else solver
     check_outputs((json_path,), instances)
     overrides = overrides_from(options)
     choice = choice_from(options, overrides)
     choices = _rows(chosen, choice)
+    problems, own = _read(instances, overrides)
+    relay = Relay()
+    params = SolverParams(
+        time_limit,
+        workers or default_workers(evaluations),
+        seed,
+        gap=gap,
+        max_evaluations=evaluations,
+        on_progress=relay,
+    )
+    runs = compare(problems, schedulers=names, solver=chosen, params=params, choices=choices, own_schedules=own)
+    out = None if json_path == "-" else console()
     # A fixed number of chunks is what all rows share, whatever their sizes.
     heading = choice if choice is not None and choice.max_chunks is not None else None
-    problems, own = _read(instances, overrides)
-    threads = workers or default_workers(evaluations)
-    params = SolverParams(time_limit, threads, seed, gap=gap, max_evaluations=evaluations)
-    runs: list[Run] = []
-    from themis_opt.cli.progress import Relay
 
-    quiet = json_path == "-"
-    if not quiet:
-        from themis_opt.cli.tables import console, means_table, print_run
-
-        out = console()
-    relay = Relay()
-    listening = replace(params, on_progress=relay)
-    comparison = compare(
-        problems, schedulers=names, solver=chosen, params=listening, choices=choices, own_schedules=own
-    )
-    # The progress line is gone whenever a table is printed.
-    interruption: KeyboardInterrupt | None = None
-    while interruption is None:
-        try:
-            run = _next(comparison, relay, chosen or "heuristics")
-        except KeyboardInterrupt as error:
-            # The runs that are done are worth keeping.
-            if not runs:
-                raise
-            interruption = error
-            break
-        if run is None:
-            break
-        interruption = run.interruption
-        runs.append(run)
-        if not quiet:
-            if len(runs) > 1:
+    def show(run: Run) -> None:
+        if out is not None:
+            if run.instance is not problems[0]:
                 out.print()
             print_run(out, run, heading)
-    if len(runs) > 1 and not quiet:
-        out.print(f"\nover {len(runs)} instances", style="bold")
-        out.print(means_table(runs))
+
+    done = collect(runs, repeat(chosen or "heuristics"), relay, show)
+    if len(done.results) > 1 and out is not None:
+        out.print(f"\nover {len(done.results)} instances", style="bold")
+        out.print(means_table(done.results))
     if json_path is not None:
         told = {
             "instances": list(instances),
@@ -131,17 +107,29 @@ def command(
             "workers": params.num_workers,
             **told_choice(choice),
         }
-        write_text(json_path, comparison_text(runs, told, seed))
-    if interruption is not None:
-        raise Exit(exit_code(interruption))
+        write_text(json_path, comparison_text(done.results, told, seed))
+    done.leave()
 
 
-def _next(comparison: Iterator[Run], relay: Relay, what: str) -> Run | None:
-    """Return the next run, with a progress line while it is in the making; ``None`` when there is none."""
-    from themis_opt.cli.progress import progress_line
+def _schedulers(text: str) -> list[str]:
+    """Return the names of the schedulers to compare.
 
-    with progress_line(what) as relay.show:
-        return next(comparison, None)
+    Raises
+    ------
+    InputError
+        When there is no such scheduler.
+    """
+    from themis_opt.questions.comparison import THEMIS_BEST
+    from themis_opt.schedulers.registry import SCHEDULERS
+
+    if text == "all":
+        return [*SCHEDULERS.names(), THEMIS_BEST]
+    names = [name.strip() for name in text.split(",")]
+    with located("--schedulers"):
+        for name in names:
+            if name != THEMIS_BEST:
+                SCHEDULERS.require(name)
+    return names
 
 
 def _rows(solver: str | None, choice: ChunkingChoice | None) -> dict[str, ChunkingChoice]:
@@ -167,7 +155,6 @@ def _rows(solver: str | None, choice: ChunkingChoice | None) -> dict[str, Chunki
 def _read(arguments: tuple[str, ...], overrides: Overrides) -> tuple[list[Instance], dict[str, Schedule]]:
     """Return the instances, and the schedules by the name of their row, checked to be true and to belong to one."""
     from themis_opt.judging.validator import validate
-    from themis_opt.problem.differences import first_difference, same_problem
 
     problems: list[Instance] = []
     own: dict[str, Schedule] = {}

@@ -86,7 +86,7 @@ def command(
     from themis_opt.files.atomic import check_outputs, write_text
     from themis_opt.files.network_file import save_network
     from themis_opt.questions.provision.provision import provision
-    from themis_opt.questions.provision.provision_document import provision_json
+    from themis_opt.questions.provision.provision_file import provision_json
     from themis_opt.solving.processors import default_workers
     from themis_opt.solving.protocol import Progress, SolverParams
 

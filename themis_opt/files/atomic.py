@@ -104,8 +104,17 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str] = ()) -> 
         taken.add(place)
 
 
-def check_folder(name: str, *, force: bool) -> None:
+def check_folder(name: str, *, force: bool, in_place: bool = False) -> None:
     """Raise early if a later `write_folder` to this path cannot work.
+
+    Parameters
+    ----------
+    name
+        The folder.
+    force
+        Whether it may have files.
+    in_place
+        Whether files will be written into it one by one: then the folder around one that exists does not matter.
 
     Raises
     ------
@@ -123,7 +132,7 @@ def check_folder(name: str, *, force: bool) -> None:
                 raise InputError(f"{name}: has files in it; name a new folder, or write into this one with --force")
         except OSError as error:
             raise InputError(f"{name}: cannot be read: {error.strerror}") from None
-    around = os.path.dirname(target)
+    around = target if in_place and os.path.isdir(target) else os.path.dirname(target)
     if not os.path.isdir(around):
         raise InputError(f"{name}: there is no folder {around}; create it first")
     for writable in (around, target):

@@ -69,6 +69,19 @@ class Interruption:
         finally:
             self.release()
 
+    @contextmanager
+    def caught(self) -> Iterator[list[KeyboardInterrupt]]:
+        """Let a signal end what stands inside, where what was found before is worth keeping.
+
+        It is put on the list given; a second one waits until everything is saved.
+        """
+        signals: list[KeyboardInterrupt] = []
+        try:
+            yield signals
+        except KeyboardInterrupt as signal:
+            self.hold()
+            signals.append(signal)
+
     def reset(self) -> None:
         """Forget everything: a program starts."""
         self._is_held = False

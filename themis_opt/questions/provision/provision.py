@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Unpack
@@ -15,12 +14,11 @@ from themis_opt.problem.instance import Instance
 from themis_opt.problem.network import Dimension, Network
 from themis_opt.problem.ratios import ratio
 from themis_opt.problem.units import format_bandwidth
+from themis_opt.questions.further_counts import FAR
 from themis_opt.questions.provision.budget import Budget
-from themis_opt.questions.provision.solved_split import SolvedSplit
-from themis_opt.questions.provision.split_search import LEAST_GAIN, SplitSearch
-from themis_opt.questions.tune.further_counts import FAR
+from themis_opt.questions.provision.split_search import LEAST_GAIN, SolvedSplit, SplitSearch
 from themis_opt.solving.keywords import ChunkLimits, choice_of, params_of
-from themis_opt.solving.process import SolverProcess
+from themis_opt.solving.process import SolverProcess, process_of
 from themis_opt.solving.protocol import DEFAULT_SOLVER, SolverParams
 
 AGREEMENT = 0.01
@@ -199,7 +197,7 @@ def provision(
     choice, others = choice_of(choice, limits)
     params = params_of(params, others)
     chunking = choice.on(instance)
-    with SolverProcess(solver) if process is None else nullcontext(process) as running:
+    with process_of(solver, process) as running:
         search = SplitSearch(budget, chunking, solver, params, running, on_split)
         search.run()
     return Provisioned(

@@ -14,7 +14,7 @@ kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 
@@ -22,10 +22,10 @@ from themis_opt.problem.bound import Bound
 from themis_opt.problem.chunking import Chunking
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.interruption import INTERRUPTION
+from themis_opt.problem.schedule import Schedule
+from themis_opt.questions.further_counts import solve_with_further_counts
 from themis_opt.questions.provision.budget import Bandwidths, Budget
 from themis_opt.questions.provision.pilots import Pilots
-from themis_opt.questions.provision.solved_split import SolvedSplit
-from themis_opt.questions.tune.further_counts import solve_with_further_counts
 from themis_opt.solving.bounds import best_bound, bound_over_counts, has_quick_fluid_bound, quick_bounds
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SolverParams
@@ -48,6 +48,47 @@ TIE = 0.01
 
 LEAST_GAIN = 1e-3
 """A split that is not faster by more than this part is no reason to change anything."""
+
+
+@dataclass(frozen=True)
+class SolvedSplit:
+    """A split of the budget with the best schedule found for it.
+
+    Attributes
+    ----------
+    instance
+        The instance with these bandwidths.
+    schedule
+        The best schedule found, with the best bound for its number of chunks.
+    wall_s
+        Seconds of solving.
+    expected_ps
+        What bounds let it take: the highest bound for a number of chunks that is as good as the best one.
+    note
+        A sentence from the solver, or nothing.
+    """
+
+    instance: Instance
+    schedule: Schedule
+    wall_s: float
+    expected_ps: int
+    note: str = ""
+
+    @property
+    def bandwidths(self) -> Bandwidths:
+        """The bandwidth of each involved dimension."""
+        return {k: self.instance.network.dimensions[k].bandwidth_Bps for k in self.instance.involved}
+
+    @property
+    def makespan_ps(self) -> int:
+        """The makespan found."""
+        return self.schedule.timed_ps
+
+    @property
+    def bound_ps(self) -> int:
+        """What no schedule with as many chunks can be faster than."""
+        assert self.schedule.bound is not None
+        return self.schedule.bound.value_ps
 
 
 class SplitSearch:
@@ -127,13 +168,10 @@ class SplitSearch:
             self.least_ps = self._budget.least_time_over_ps(counts, self._chunking.sizing)
         if len(self._own) == 1 or self._is_over:
             return
-        try:
+        with INTERRUPTION.caught() as caught:
             self._look()
             self._finish()
-        except KeyboardInterrupt as error:
-            # What was found until then is worth keeping; a second signal waits until it is saved.
-            INTERRUPTION.hold()
-            self.interruption = error
+        self.interruption = caught[0] if caught else self.interruption
 
     def _look(self) -> None:
         """Solve pilots: candidates from bounds and moves from the best, then the same from there with larger ones."""

@@ -77,13 +77,9 @@ def solve_with_further_counts(instance: Instance, process: SolverProcess, solver
             if interruption is not None or not _may_be_as_good(instance, chunking, num_chunks, outcomes):
                 break
             fixed = replace(chunking, min_chunks=num_chunks, max_chunks=num_chunks)
-            try:
+            with INTERRUPTION.caught() as caught:
                 outcomes.append(run_solver(instance, process, solver, _with_part(params, fixed)))
-                interruption = outcomes[-1].interruption
-            except KeyboardInterrupt as error:
-                # The outcomes before are worth keeping; a second signal waits until they are saved.
-                INTERRUPTION.hold()
-                interruption = error
+            interruption = caught[0] if caught else outcomes[-1].interruption
     best = min(outcomes, key=lambda outcome: outcome.schedule.timed_ps)
     shortest_ps = best.schedule.timed_ps
     expected_ps = max(

@@ -1,1 +1,0 @@
-"""Which chunks and which scheduler for which message size."""

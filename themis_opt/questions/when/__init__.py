@@ -1,1 +1,0 @@
-"""Over which message sizes the optimum pays."""
