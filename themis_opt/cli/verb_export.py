@@ -61,7 +61,7 @@ class Target:
     takes_several: bool = False
 
 
-def export_astra2(schedules: tuple[str, ...], output: str, options: ExportOptions) -> None:
+def _export_astra2(schedules: tuple[str, ...], output: str, options: ExportOptions) -> None:
     """Write a folder that ASTRA-sim 2 runs as it is, and say beforehand what it comes to."""
     from themis_opt.export.chakra.write.folder import AstraFolder
 
@@ -99,7 +99,7 @@ def export_astra2(schedules: tuple[str, ...], output: str, options: ExportOption
         )
 
 
-def export_msccl(schedules: tuple[str, ...], output: str, options: ExportOptions) -> None:
+def _export_msccl(schedules: tuple[str, ...], output: str, options: ExportOptions) -> None:
     """Write an algorithm for MSCCL's executors, in place unless told otherwise, and the rule under which it is used.
 
     It has been run on symbols before.
@@ -123,7 +123,7 @@ def export_msccl(schedules: tuple[str, ...], output: str, options: ExportOptions
         click.echo(printable(line), err=output == "-")
 
 
-def export_perfetto(schedules: tuple[str, ...], output: str, options: ExportOptions) -> None:
+def _export_perfetto(schedules: tuple[str, ...], output: str, options: ExportOptions) -> None:
     """Write schedules side by side as a trace."""
     from themis_opt.export.perfetto import perfetto_text
 
@@ -132,14 +132,14 @@ def export_perfetto(schedules: tuple[str, ...], output: str, options: ExportOpti
     write_text(output, perfetto_text(named))
 
 
-def export_csv(schedules: tuple[str, ...], output: str, options: ExportOptions) -> None:
+def _export_csv(schedules: tuple[str, ...], output: str, options: ExportOptions) -> None:
     """Write every stage of schedules as a row."""
     from themis_opt.export.stages_csv import stages_csv_text
 
     write_text(output, stages_csv_text([(path, read_valid_schedule(path)) for path in schedules]))
 
 
-def export_graphml(schedules: tuple[str, ...], output: str, options: ExportOptions) -> None:
+def _export_graphml(schedules: tuple[str, ...], output: str, options: ExportOptions) -> None:
     """Write the network of a schedule, an instance or a network file as a graph; as JSON if the output is called so."""
     from themis_opt.export.graphml import graphml_text, node_link_text
 
@@ -154,11 +154,11 @@ def export_graphml(schedules: tuple[str, ...], output: str, options: ExportOptio
 
 
 TARGETS = {
-    "astra2": Target(export_astra2, ("ranks", "max_bytes", "force")),
-    "msccl-xml": Target(export_msccl, ("in_place",)),
-    "perfetto": Target(export_perfetto, takes_several=True),
-    "csv": Target(export_csv, takes_several=True),
-    "graphml": Target(export_graphml),
+    "astra2": Target(_export_astra2, ("ranks", "max_bytes", "force")),
+    "msccl-xml": Target(_export_msccl, ("in_place",)),
+    "perfetto": Target(_export_perfetto, takes_several=True),
+    "csv": Target(_export_csv, takes_several=True),
+    "graphml": Target(_export_graphml),
 }
 
 

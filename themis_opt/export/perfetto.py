@@ -74,6 +74,13 @@ def utilization_steps(timeline: Timeline, rows: Sequence[StageRow], dimension: i
     While a stage holds the dimension it is the stage's mean, ``bytes / (B · hold)``, so that the integral from 0 to the
     makespan, divided by the makespan, is exactly the simulator's utilisation. (But for stages whose hold is rounded to
     0 ps: they have no time in which to count. A hold that is rounded down makes it a little more than 1.)
+
+    Parameters
+    ----------
+    timeline, rows
+        The timed schedule, and its stages.
+    dimension
+        Its network index.
     """
     bandwidth_Bps = timeline.table.instance.network.dimensions[dimension].bandwidth_Bps
     held = sorted((row for row in rows if row.dimension == dimension and row.hold_ps), key=lambda row: row.start_ps)

@@ -99,7 +99,12 @@ def number(value: object, path: str, unit: str) -> Fraction:
 
 
 def positive(value: object, path: str, unit: str) -> Fraction:
-    """Return an exact number above zero; the parameters are those of `number`.
+    """Return an exact number above zero.
+
+    Parameters
+    ----------
+    value, path, unit
+        As for `number`.
 
     Raises
     ------

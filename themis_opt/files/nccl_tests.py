@@ -138,6 +138,13 @@ def bus_factor(collective: Collective, num_ranks: int) -> Fraction:
 def check_bus_factor(rows: tuple[Measurement, ...], collective: Collective, num_ranks: int) -> None:
     """Raise when the bandwidths of the rows contradict the collective or the number of ranks.
 
+    Parameters
+    ----------
+    rows
+        What was measured.
+    collective, num_ranks
+        What is said of it.
+
     Raises
     ------
     InputError

@@ -72,7 +72,13 @@ def parse_json(text: str, *, decimals: bool = False) -> Any:
     """Return the plain data of a JSON text; duplicate keys are refused, and no number but whole ones becomes one.
 
     With `decimals` the others become exact fractions (`exact_number`).
+
+    Raises
+    ------
+    InputError
+        When it is no JSON, or more than any file of ours holds.
     """
+    # Counting takes milliseconds; building what a few hundred million marks stand for takes all memory there is.
     for mark, most in MAX_MARKS.items():
         if text.count(mark) > most:
             raise InputError(f"has more than {most} times {mark!r}, more than any schedule; is this the right file?")

@@ -90,6 +90,7 @@ def read_nodes(setup: Setup) -> Nodes:
             is_send = node_type == SEND
             peer = values["comm_dst" if is_send else "comm_src"]
             rows.append((rank, node_id, is_send, peer, values["comm_size"], values["comm_tag"], deps))
+        # Rank by rank, so that there never are more Python objects than one rank's.
         columns.append(np.array(rows, np.int64).reshape(-1, 7).T.copy())
     return _joined(columns, lengths, decoder)
 

@@ -71,6 +71,15 @@ class Decoder:
     def nodes(self, data: bytes, name: str, max_nodes: int) -> list[Node]:
         """Return the nodes in a file's bytes.
 
+        Parameters
+        ----------
+        data
+            The whole file.
+        name
+            What it is called, for messages.
+        max_nodes
+            More than this are refused.
+
         Raises
         ------
         InputError
@@ -111,6 +120,7 @@ class Decoder:
                 node_type, position = read_varint(data, position, end)
             elif key == _ATTRIBUTE << 3 | _LENGTH_DELIMITED:
                 raw, position = _read_bytes(data, position, end)
+                # Only ids, peers and tags differ from node to node; decoding the rest again would double the time.
                 known = self._attributes.get(raw)
                 name, value = known if known is not None else self._attribute(raw)
                 if name in values:
@@ -160,6 +170,7 @@ class Decoder:
             raise Malformed(
                 f"attribute {name} is written as {_KIND_NAMES[kind]}; it must be {_KIND_NAMES[_KINDS[name]]}"
             )
+        # A negative int32 takes ten bytes on the wire: as an unsigned number it is beyond every limit.
         most = {_INT32: 2**31 - 1, _INT64: 2**63 - 1, _BOOL: 1}[kind]
         if value > most:
             raise Malformed(f"attribute {name} is negative or beyond {_KIND_NAMES[kind]}")
@@ -185,11 +196,19 @@ class Decoder:
 def read_varint(data: bytes, position: int, end: int) -> tuple[int, int]:
     """Return the number at a position, and where it ends.
 
+    Parameters
+    ----------
+    data
+        The bytes it is in.
+    position, end
+        Where it begins, and what it may not run over.
+
     Raises
     ------
     Malformed
         When it does not end before `end`, or is beyond 64 bits.
     """
+    # Most are of one byte: keys, lengths, types, small ids.
     if position < end and data[position] < 128:
         return data[position], position + 1
     value = shift = 0

@@ -213,7 +213,17 @@ class Findings:
         return self._num_of[kind] >= MAX_OF_A_KIND
 
     def of_message(self, kind: str, rank: int, tag: int, text: str) -> None:
-        """Add a finding about the message with a tag, if there are not enough of its kind."""
+        """Add a finding about the message with a tag, if there are not enough of its kind.
+
+        Parameters
+        ----------
+        kind
+            What sort of finding it is: of each there are `MAX_OF_A_KIND` at most.
+        rank, tag
+            Whose message, and which.
+        text
+            What is wrong with it.
+        """
         stage_idx, message = divmod(tag, self._derivation.tag_width)
         if stage_idx >= len(self._derivation.stages):
             self.of_rank(kind, rank, text)
@@ -226,7 +236,13 @@ class Findings:
         self._add(kind, Finding(f"{where}: {text}", rank, stage.chunk, step))
 
     def of_rank(self, kind: str, rank: int, text: str) -> None:
-        """Add a finding about a rank as a whole."""
+        """Add a finding about a rank as a whole.
+
+        Parameters
+        ----------
+        kind, rank, text
+            As for `of_message`.
+        """
         self._add(kind, Finding(f"rank {rank}: {text}", rank))
 
     def _add(self, kind: str, finding: Finding) -> None:

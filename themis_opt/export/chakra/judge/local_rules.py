@@ -70,6 +70,7 @@ class LocalRules:
         if len(ids) and ids.min() < 1:
             self._findings.of_rank("id", rank, "a node has id 0; ids count from 1")
             return False
+        # An id that is there twice would let a node pass for another one that it is not.
         unique, counts = np.unique(ids, return_counts=True)
         if len(unique) < len(ids):
             self._findings.of_rank("id", rank, f"two nodes have id {unique[counts > 1][0]}")
@@ -140,6 +141,7 @@ class LocalRules:
 
     def _judge_dependencies(self, rank: int, span: slice) -> None:
         """Find nodes that may begin before what they need is over; ranks of the same shape are judged once."""
+        # Ranks differ in their peers only, which play no part here: 1024 of them have one shape, not 1024.
         columns = (self._nodes.node_id[span], self._nodes.is_send[span], self._nodes.tag[span], self._nodes.deps[span])
         shape = sha256()
         for column in columns:
@@ -169,6 +171,7 @@ class LocalRules:
             befores = [(stage_idx, step - 1)] if step else [(s, last_step[s]) for s in stages[stage_idx].waits_for]
             needed = {node_id for before in befores for node_id in ids_of[before]}
             for row in rows:
+                # The exporter names all it needs. Who names less may still wait for it through others.
                 missing = needed - known_sets[int(deps[row])]
                 if missing:
                     missing = self._not_waited_for(missing, int(deps[row]), deps, known_sets, row_of_id)
@@ -211,7 +214,17 @@ class LocalRules:
 
 
 def judge_ranks(nodes: Nodes, ranks: Iterable[int], derivation: Derivation, findings: Findings) -> None:
-    """Find what is wrong with any rank's trace by itself."""
+    """Find what is wrong with any rank's trace by itself.
+
+    Parameters
+    ----------
+    nodes, ranks
+        The nodes, and the ranks they are of.
+    derivation
+        What they must be.
+    findings
+        Where what is wrong goes.
+    """
     rules = LocalRules(nodes, derivation, findings)
     for place, rank in enumerate(ranks):
         rules.judge(place, rank)

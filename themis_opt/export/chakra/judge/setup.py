@@ -176,6 +176,7 @@ def _prefix(folder: str, collective: str) -> str:
     value = system[key]
     if not (isinstance(value, list) and len(value) == 1 and isinstance(value[0], str)):
         raise InputError(f"{path}: {key}: must be a list of one path prefix")
+    # A prefix may lead anywhere: only what lies in the folder that somebody handed over is read.
     prefix: str = value[0].removeprefix("./")
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", prefix) or ".." in prefix or len(prefix) > 100:
         raise InputError(
@@ -252,6 +253,7 @@ def _double(value: int | Fraction, where: str) -> float:
 def _check_link(link: LinkRule, dimension: Dimension, where: str) -> None:
     """Raise unless a stage on this dimension would take what the schedule says, but for ASTRA-sim's whole ns."""
     assert dimension.algorithm is not None  # set by Dimension
+    # By what the schedule says of the dimension, not by how the writer came to its figures.
     num_parts = dimension.size - 1
     messages_at_once = num_parts if dimension.algorithm is Algorithm.DIRECT else 1
     bytes_per_ns = float(dimension.bandwidth_Bps / messages_at_once / 10**9)

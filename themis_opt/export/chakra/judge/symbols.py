@@ -35,7 +35,20 @@ def execute_chunks(
     run: Run,
     findings: Findings,
 ) -> None:
-    """Run every chunk's messages in the order of a run, and compare what the ranks hold at the end."""
+    """Run every chunk's messages in the order of a run, and compare what the ranks hold at the end.
+
+    Parameters
+    ----------
+    schedule, derivation
+        What is run, and what its tags stand for.
+    nodes, sends, receives
+        All nodes, and which RECV takes which SEND.
+    run
+        In which order they run.
+    findings
+        Where what is wrong goes.
+    """
+    # Chunks never touch each other's blocks: one at a time takes a number-of-chunks-th of the memory.
     stage_idx = nodes.tag[sends].astype(np.int64) // derivation.tag_width
     chunk_of = stage_idx // derivation.stages_per_chunk
     by_chunk = np.argsort(chunk_of, kind="stable")
@@ -79,7 +92,16 @@ class _Chunk:
         self.there = np.ones((count, count), np.bool_) if not gathers else np.eye(count, dtype=np.bool_)
 
     def run(self, nodes: Nodes, sends: IntArray, sent_at: IntArray, received_at: IntArray) -> bool:
-        """Move all messages; what is read at a level is read before anything arrives at it. False after a finding."""
+        """Move all messages; what is read at a level is read before anything arrives at it. False after a finding.
+
+        Parameters
+        ----------
+        nodes, sends
+            All nodes, and the places of this chunk's SENDs.
+        sent_at, received_at
+            The levels of each SEND and of its RECV.
+        """
+        # Messages that leave at one level and arrive at one level move together: there are few such pairs.
         levels, batch_of = np.unique(np.stack([sent_at, received_at]), axis=1, return_inverse=True)
         order = np.argsort(batch_of.ravel(), kind="stable")
         bounds = np.searchsorted(batch_of.ravel()[order], np.arange(levels.shape[1] + 1))
@@ -123,6 +145,7 @@ class _Chunk:
             block.append(blocks)
         messages, blocks = np.concatenate(message), np.concatenate(block)
         contributions = self.held[ranks[messages], blocks]
+        # A contribution that is sent to be added is gone here, so that it can never be in two places.
         scatters = self._scatters(nodes, rows)[messages]
         self.held[ranks[messages[scatters]], blocks[scatters]] = 0
         self.there[ranks[messages[scatters]], blocks[scatters]] = False
@@ -132,6 +155,7 @@ class _Chunk:
         """Add what these messages carry to what their receivers hold; False after a finding."""
         receivers = nodes.peer[rows].astype(np.int64)
         scatters = self._scatters(nodes, rows)
+        # One receiver may get several messages at a level; an array takes one addition for each place at a time.
         turn = _turns(receivers)
         for now in range(int(turn.max()) + 1):
             taken = turn[messages] == now
@@ -190,6 +214,7 @@ class _Chunk:
 
 def _half_even(numerator: int, denominator: int) -> int:
     """Return a quotient as the nearest whole number, of two the even one."""
+    # As `round` does it with a fraction, without making millions of them.
     whole, rest = divmod(numerator, denominator)
     return whole + (2 * rest > denominator or (2 * rest == denominator and whole % 2 == 1))
 

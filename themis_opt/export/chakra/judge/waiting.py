@@ -52,10 +52,20 @@ def match(nodes: Nodes, ranks: tuple[int, ...], findings: Findings) -> tuple[Int
     """Return the places of all SENDs and of the RECVs that take them, in the same order.
 
     Messages from or to ranks whose traces are not there are left out.
+
+    Parameters
+    ----------
+    nodes
+        All nodes.
+    ranks
+        The ranks whose traces are there.
+    findings
+        Where goes what has no counterpart.
     """
     present = np.array(ranks, np.int64)
     there = np.isin(nodes.peer, present)
     sends, receives = np.flatnonzero(nodes.is_send & there), np.flatnonzero(~nodes.is_send & there)
+    # Both sides in one order: then each SEND's RECV has its place.
     send_order = np.lexsort((nodes.tag[sends], nodes.peer[sends], nodes.rank[sends]))
     receive_order = np.lexsort((nodes.tag[receives], nodes.rank[receives], nodes.peer[receives]))
     sends, receives = sends[send_order], receives[receive_order]
@@ -92,10 +102,21 @@ def _report_unmatched(sent: NDArray[np.int32], received: NDArray[np.int32], find
 
 
 def message_ns(nodes: Nodes, derivation: Derivation, links: tuple[LinkRule, ...], sends: IntArray) -> IntArray:
-    """Return how long the message of each of these SENDs takes (A1)."""
+    """Return how long the message of each of these SENDs takes (A1).
+
+    Parameters
+    ----------
+    nodes, sends
+        All nodes, and the places of the SENDs.
+    derivation
+        Which coordinates a rank has.
+    links
+        How long a message takes on each dimension.
+    """
     source, destination = (
         derivation.coordinates(column[sends].astype(np.int64)) for column in (nodes.rank, nodes.peer)
     )
+    # In doubles and cut to whole ns, as ASTRA-sim does it: exact arithmetic would promise another time.
     total = np.zeros(len(sends), np.int64)
     for place, link in enumerate(links):
         hops_of = np.array([link.hops(0, distance) for distance in range(link.size)])
@@ -125,7 +146,7 @@ def run(nodes: Nodes, sends: IntArray, receives: IntArray, sent_ns: IntArray) ->
     order = np.argsort(sources, kind="stable")
     targets = targets[order].astype(np.int32)
     first_arc = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=count + num_gates))])
-    del sources, order
+    del sources, order  # of a million nodes they would stay the largest arrays there are
     num_before = np.bincount(targets, minlength=count + num_gates)
     duration = np.zeros(count + num_gates, np.int64)
     duration[sends] = sent_ns
@@ -133,6 +154,7 @@ def run(nodes: Nodes, sends: IntArray, receives: IntArray, sent_ns: IntArray) ->
     level = np.full(count + num_gates, -1, np.int64)
     ready = np.flatnonzero(num_before == 0)
     depth = 0
+    # A level of all that is ready at a time: thousands of nodes in a few calls of numpy, not a loop over millions.
     while len(ready):
         level[ready] = depth
         end_ns[ready] += duration[ready]
@@ -170,6 +192,13 @@ def find_circle(nodes: Nodes, sends: IntArray, receives: IntArray, outcome: Run)
     """Return places of nodes each of which waits for the next, and the last for the first; some are stuck.
 
     Whatever is stuck waits for something that is stuck, so going on from one to the next ends up in a circle.
+
+    Parameters
+    ----------
+    nodes, sends, receives
+        All nodes, and which RECV takes which SEND.
+    outcome
+        Which of them are stuck.
     """
     sender_of = dict(zip(receives.tolist(), sends.tolist(), strict=True))
     place_in: dict[int, int] = {}

@@ -41,8 +41,9 @@ def step_peers(dimension: Dimension, phase: Phase, members: Sequence[int]) -> It
     def steps_of(member: int) -> tuple[Step, ...]:
         return stage_steps(algorithm, phase, size, member)
 
-    def sender(step: int, slot: int, member: int, receiver: int) -> int:
+    def _sender(step: int, slot: int, member: int, receiver: int) -> int:
         """Return whose message of this slot goes to a member: as far behind as its receiver is ahead, or that one."""
+        # All algorithms here are shifts, whose sender is the mirror image, or swaps, whose sender is the receiver.
         for other in ((2 * member - receiver) % size, receiver):
             if steps_of(other)[step][slot].receiver == member:
                 return other
@@ -53,7 +54,7 @@ def step_peers(dimension: Dimension, phase: Phase, members: Sequence[int]) -> It
         for slot in range(len(sends)):
             to = tuple(steps_of(member)[step][slot].receiver for member in members)
             receivers.append(to)
-            senders.append(tuple(sender(step, slot, *pair) for pair in zip(members, to, strict=True)))
+            senders.append(tuple(_sender(step, slot, *pair) for pair in zip(members, to, strict=True)))
         yield receivers, senders
 
 

@@ -36,7 +36,15 @@ MAX_NS = 2**53
 
 
 def num_hops(topology: Topology, size: int, source: int, destination: int) -> int:
-    """Return the hops that ASTRA-sim charges a message between two members of a group."""
+    """Return the hops that ASTRA-sim charges a message between two members of a group.
+
+    Parameters
+    ----------
+    topology, size
+        Of the group.
+    source, destination
+        Two of its members.
+    """
     if topology is Topology.SWITCH:
         return 2
     if topology is Topology.FULLY_CONNECTED:
@@ -62,6 +70,7 @@ def _as_replayed(dimension: Dimension) -> Dimension:
     size, hops = dimension.size, step_hops(dimension)
     is_full, is_switch = dimension.topology is Topology.FULLY_CONNECTED, dimension.topology is Topology.SWITCH
     of_message = dimension.bandwidth_Bps / (size - 1 if dimension.algorithm is Algorithm.DIRECT else 1)
+    # The hops of all steps share the latency of the stage, whatever each step's own number of hops.
     per_hop_ps = dimension.latency_ps * len(hops) / sum(hops)
     return replace(
         dimension,
@@ -102,6 +111,7 @@ class Replay:
     @cached_property
     def _links(self) -> dict[int, tuple[float, float]]:
         """Bytes per ns of a message and ns of a hop, by dimension, from the decimals that are in the file."""
+        # Read back from the text: the double that ASTRA-sim computes with is the one of the decimals in the file.
         lists = dict(line.split(": ") for line in self.network_text.splitlines())
         rows = [[float(number) for number in lists[key].strip("[]").split(",")] for key in ("bandwidth", "latency")]
         bytes_per_ns = [bandwidth * 2**30 / 10**9 for bandwidth in rows[0]]

@@ -48,6 +48,7 @@ class Clocks:
         other, step = stamp.epoch
         mine = self._clocks[threadblock]
         merged = mine if mine is stamp.clock else np.maximum(mine, stamp.clock)
+        # Clocks are shared by many stamps: what changes is a copy.
         if merged[other] < step:
             merged = merged.copy() if merged is mine else merged
             merged[other] = step
@@ -69,12 +70,28 @@ class Accesses:
         self.reads: dict[int, int] = {}
 
     def read(self, threadblock: int, step: int, clocks: Clocks) -> Epoch | None:
-        """Note a read, and return the write that it races with, if any."""
+        """Note a read, and return the write that it races with, if any.
+
+        Parameters
+        ----------
+        threadblock, step
+            Who reads.
+        clocks
+            What it knows to be done.
+        """
         self.reads[threadblock] = step
         return self.write if self.write is not None and not clocks.is_before(self.write, threadblock) else None
 
     def overwrite(self, threadblock: int, step: int, clocks: Clocks) -> Epoch | None:
-        """Note a write, and return the write or the read that it races with, if any."""
+        """Note a write, and return the write or the read that it races with, if any.
+
+        Parameters
+        ----------
+        threadblock, step
+            Who writes.
+        clocks
+            What it knows to be done.
+        """
         others = [*self.reads.items()] if self.write is None else [self.write, *self.reads.items()]
         self.write = (threadblock, step)
         self.reads = {}

@@ -42,7 +42,15 @@ Value = Sum | Wrong | None
 
 
 def added(one: Value, other: Value, where: str) -> Value:
-    """Return the sum of two values; `where` says who adds them."""
+    """Return the sum of two values.
+
+    Parameters
+    ----------
+    one, other
+        What is added.
+    where
+        Who adds them, for what comes out wrong.
+    """
     if isinstance(one, Wrong) or isinstance(other, Wrong):
         return one if isinstance(one, Wrong) else other
     if one is None or other is None:
@@ -85,7 +93,15 @@ class Meaning:
         return None
 
     def slot(self, rank: int, buffer: str, offset: int) -> Slot:
-        """Return the slot that a buffer and an offset mean: in place, input and output share theirs."""
+        """Return the slot that a buffer and an offset mean: in place, input and output share theirs.
+
+        Parameters
+        ----------
+        rank
+            Whose buffer.
+        buffer, offset
+            As they stand in the file.
+        """
         if not self.in_place or buffer == "s":
             return buffer, offset
         if self.collective == "allgather":

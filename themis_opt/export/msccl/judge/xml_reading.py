@@ -105,6 +105,13 @@ class _Target:
         self._num_groups = 0
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Take an element, which must be known at its level.
+
+        Raises
+        ------
+        InputError
+            When it is not, lacks an attribute, or is one too many.
+        """
         depth = len(self._path)
         expected = _LEVELS[depth] if depth < len(_LEVELS) else None
         if tag != expected:
@@ -132,9 +139,17 @@ class _Target:
             self._note_unknown(tag, attributes)
 
     def end(self, tag: str) -> None:
+        """Leave an element."""
         self._path.pop()
 
     def data(self, text: str) -> None:
+        """Take text between elements.
+
+        Raises
+        ------
+        InputError
+            When it is any.
+        """
         if not text.isspace():
             raise InputError(f"{self._where()}the text {_short(text.strip())!r} is not known here; remove it")
 

@@ -47,7 +47,19 @@ class RankProgram:
         self._known_at: dict[tuple[Lane, int], Mapping[Lane, int]] = {}
 
     def add(self, lane: Lane, kind: str, source: Place, target: Place, num_pieces: int) -> None:
-        """Append an instruction to a lane."""
+        """Append an instruction to a lane.
+
+        Parameters
+        ----------
+        lane
+            Which threadblock it goes to.
+        kind
+            As in `program.Step`.
+        source, target
+            The first pieces it reads from and writes to.
+        num_pieces
+            How many from there on.
+        """
         here = len(self._lanes[lane])
         needed: dict[Lane, int] = {}
 
@@ -67,6 +79,7 @@ class RankProgram:
                 for other, position in self._reads.pop(place, {}).items():
                     need(other, position)
                 self._last_write[place] = (lane, here)
+        # Who is waited for has waited for others before: those need no wait of their own.
         waits = tuple(
             (other, position)
             for other, position in needed.items()
@@ -96,6 +109,7 @@ class RankProgram:
         for lane in lanes:
             steps: list[Step] = []
             for position, instruction in enumerate(self._lanes[lane]):
+                # An executor's step waits for one other step; a nop in front of it waits for each further one.
                 waits = [StepId(number_of[wait[0]], step_of[wait]) for wait in instruction.waits]
                 steps += [Step("nop", Place("i", -1), Place("o", -1), 0, wait) for wait in waits[:-1]]
                 steps.append(

@@ -95,7 +95,15 @@ class Ranks:
         return rank // self.stride_of[dimension] % self.size_of[dimension]
 
     def moved(self, rank: int, dimension: int, coordinate: int) -> int:
-        """Return the rank with another coordinate on a dimension."""
+        """Return the rank with another coordinate on a dimension.
+
+        Parameters
+        ----------
+        rank
+            The rank to start from.
+        dimension, coordinate
+            What changes.
+        """
         return rank + (coordinate - self.coordinate(rank, dimension)) * self.stride_of[dimension]
 
     def sharing(self, rank: int, free: Iterable[int]) -> list[int]:

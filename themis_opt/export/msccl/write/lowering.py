@@ -131,7 +131,13 @@ class _Lowering:
                 program.add(Lane(0, NO_PEER, NO_PEER), "cpy", _after(source, first), _after(target, first), count)
 
     def run_stage(self, chunk: int, phase: Phase, dimension: int) -> None:
-        """Append one stage of all groups of a dimension, step by step: first every send, then every receive."""
+        """Append one stage of all groups of a dimension, step by step: first every send, then every receive.
+
+        Parameters
+        ----------
+        chunk, phase, dimension
+            The stage.
+        """
         visited = self._visited.setdefault((chunk, phase), [])
         network_dimension = self._instance.network.dimensions[dimension]
         assert network_dimension.algorithm is not None  # set by Dimension
