@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 import tracemalloc
 from random import Random
 
 import pytest
 from msccl_examples import FUSED_ALL_REDUCE, PAIRS_ALL_REDUCE, RING_ALL_GATHER, algo, grid_schedule
+from work_limit import limited_work
 
 from themis_opt.export.msccl.judge.xml_judge import interpret_text
 from themis_opt.export.msccl.write.lowering import lower
@@ -20,7 +20,6 @@ TEXTS = [RING_ALL_GATHER, FUSED_ALL_REDUCE, PAIRS_ALL_REDUCE, WRITTEN]
 NUMBERS = ["-1", "-2", "0", "1", "2", "3", "71", "72", "255", "2147483647", "-2147483648"]
 WORDS = ["", "9" * 18, "9" * 400, "1e9", "0x10", "nan", "i", "o", "s", "q", "rrcs", "nop", "re"]
 ODDITIES = ["\N{ARABIC-INDIC DIGIT ONE}", "&amp;", "&#0;", "&#x10FFFF;"]
-SECONDS = 2.0
 PEAK_BYTES = 64 * 2**20
 
 
@@ -69,9 +68,8 @@ def damaged(random: Random) -> str:
 
 @pytest.mark.parametrize("seed", range(200))
 def test_damaged_texts_are_errors_or_findings(seed: int) -> None:
-    start = time.process_time()
-    outcome(damaged(Random(seed)))
-    assert time.process_time() - start < SECONDS
+    with limited_work():
+        outcome(damaged(Random(seed)))
 
 
 def test_the_fuzzing_reaches_both() -> None:
@@ -113,10 +111,9 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_cost_neither_time_nor_memory(text: str) -> None:
     tracemalloc.start()
-    start = time.process_time()
     try:
-        number = outcome(text)
-        assert time.process_time() - start < 2 * SECONDS  # tracing takes its share
+        with limited_work():
+            number = outcome(text)
         assert tracemalloc.get_traced_memory()[1] < PEAK_BYTES
     finally:
         tracemalloc.stop()

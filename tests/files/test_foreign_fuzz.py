@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from astra_texts import TABLE_2, astra1_system_text, astra1_text, astra2_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nccl_logs import Group, log
+from work_limit import limited_work
 
 from themis_opt.files.importing import import_network
 from themis_opt.files.instance_file import load_instance
@@ -21,7 +21,6 @@ from themis_opt.files.plain import read_text
 from themis_opt.problem.errors import InputError
 
 ROW = TABLE_2["3d-fc-ring-sw"]
-TIME_LIMIT_S = 2.0
 SYSTEM_2 = json.dumps(
     {
         "preferred-dataset-splits": 4,
@@ -64,16 +63,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def outcome(folder: Path, name: str, text: str) -> str:
-    """Read a text and return the error's message, or nothing; fail when it takes too long or another error escapes."""
+    """Read a text and return the error's message, or nothing; fail when it does not end or another error escapes."""
     path = folder / "file"
     path.write_text(text, encoding="utf-8", errors="replace", newline="")
-    begin = time.process_time()
     try:
-        READERS[name][1](path)
+        with limited_work():
+            READERS[name][1](path)
         message = ""
     except InputError as error:
         message = str(error)
-    assert time.process_time() - begin < TIME_LIMIT_S
     assert len(message.splitlines()) <= 6
     return message
 
@@ -135,7 +133,7 @@ BOMBS = {
     "many keys": "npus_count: [2]\n" + "".join(f"k{n}: 1\n" for n in range(100_000)),
     "a long key": "npus_count: [2]\n" + "k" * 1_000_000 + ": 1\n",
     "a long name": "preferred-dataset-splits: 1\nall-reduce-implementation: " + "ring_" * 200_000,
-    "many layers": "MICRO\n9\n" + "x\n" * 500_000,
+    "many lines": "x\n" * 500_000,
     "many rows": "# size count type\n" + "8 2 float sum -1 1 1 1 0 1 1 1 0\n" * 50_000,
     "empty lines": "\n" * 1_000_000,
     "a long word": "k" * 1_000_000,

@@ -61,7 +61,7 @@ def command() -> None:
 @name_option
 @output_option
 @click.pass_context
-def astra_network(
+def _astra_network(
     context: click.Context, file: str, system: str | None, gigabyte: str, name: str | None, output: str
 ) -> None:
     """Take the network of ASTRA-sim, version 1 (JSON) or 2 (YAML), told apart by what FILE holds."""
@@ -88,7 +88,7 @@ def astra_network(
 @click.option("--in-place", is_flag=True, help="Fit the in-place columns, not the out-of-place ones.")
 @name_option
 @output_option
-def nccl_tests(
+def _nccl_tests(
     files: tuple[str, ...],
     collective: str | None,
     size: int | None,
