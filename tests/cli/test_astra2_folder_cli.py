@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -10,10 +11,11 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from chakra_folders import dimension, random_schedule
-from conftest import CommandLine
+from command_line import CommandLine
 
 from themis_opt import Algorithm, Collective
 from themis_opt.cli.verb_export import parse_ranks
@@ -203,30 +205,24 @@ def test_a_folder_in_the_place_of_a_file_is_told_before_anything_goes(
     assert names(tmp_path) == ["mine.json", "out"]
 
 
-def test_a_full_disk_leaves_nothing(tmp_path: Path, schedule_file: Path) -> None:
-    program = """
-import errno, sys
-from themis_opt.cli.main import run
-from themis_opt.export.chakra.write import folder
-def fail(*arguments):
-    raise OSError(errno.ENOSPC, "No space left on device", "somewhere/rank.0.et")
-folder.write_traces = fail
-sys.exit(run(["export", "--to", "astra2", "mine.json", "-o", "out"]))
-"""
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+def test_a_full_disk_leaves_nothing(
+    tmp_path: Path, schedule_file: Path, themis_opt_command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "somewhere/rank.0.et")
+
+    monkeypatch.setattr("themis_opt.export.chakra.write.folder.write_traces", fail)
+    done = themis_opt_command("export", "--to", "astra2", "mine.json", "-o", "out")
     assert done.returncode == 2
     assert done.stderr.endswith("error: out: cannot be written: No space left on device (rank.0.et)\n")
     assert names(tmp_path) == ["mine.json"]
 
 
-def test_a_disk_without_room_is_told_before_anything_is_written(tmp_path: Path, schedule_file: Path) -> None:
-    program = """
-import shutil, sys, types
-from themis_opt.cli.main import run
-shutil.disk_usage = lambda path: types.SimpleNamespace(free=1000)
-sys.exit(run(["export", "--to", "astra2", "mine.json", "-o", "out"]))
-"""
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+def test_a_disk_without_room_is_told_before_anything_is_written(
+    tmp_path: Path, schedule_file: Path, themis_opt_command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=1000))
+    done = themis_opt_command("export", "--to", "astra2", "mine.json", "-o", "out")
     assert done.returncode == 2
     assert "bytes, and the disk has 1000 left" in done.stderr
     assert names(tmp_path) == ["mine.json"]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 
 from themis_opt.files.schedule_file import load_schedule
 
@@ -38,8 +38,8 @@ def sentences_of(text: str) -> list[str]:
     return re.sub(r"\n  (?=\S)", " ", text).splitlines()
 
 
-def test_compare_prints_a_table_that_fits_80_columns(themis_opt_process: CommandLine) -> None:
-    done = themis_opt_process("compare", *SMALL, "--evaluations", "1000000", "--time-limit", "60s")
+def test_compare_prints_a_table_that_fits_80_columns(themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command("compare", *SMALL, "--evaluations", "1000000", "--time-limit", "60s")
     assert done.returncode == 0
     assert done.stderr == ""  # no progress where nobody watches
     lines = done.stdout.splitlines()
@@ -64,8 +64,8 @@ def test_without_arguments_the_whole_help_is_shown(verb: tuple[str, ...], themis
     assert done.stderr.strip() == themis_opt_command(*verb, "--help").stdout.strip()
 
 
-def test_compare_json_has_what_the_format_promises(themis_opt_process: CommandLine) -> None:
-    done = themis_opt_process(
+def test_compare_json_has_what_the_format_promises(themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command(
         "compare", "2d-sw-sw", "3d-fc-ring-sw", "--chunks", "2,8", "--schedulers", "themis-flex-scf,baseline",
         "--solver", "none", "--json", "-",
     )  # fmt: skip
@@ -160,11 +160,11 @@ def test_a_false_claim_gives_exit_code_1(themis_opt_command: CommandLine, schedu
     assert themis_opt_command("compare", schedule_file.name).returncode == 1
 
 
-def test_bound_prints_the_certificate(themis_opt_process: CommandLine) -> None:
-    done = themis_opt_process("bound", "3d-fc-ring-sw", "--solver", "none")
+def test_bound_prints_the_certificate(themis_opt_command: CommandLine) -> None:
+    done = themis_opt_command("bound", "3d-fc-ring-sw", "--solver", "none")
     assert done.returncode == 0
     assert "certificate: dim1" in done.stdout
-    as_json = read_json(themis_opt_process("bound", "3d-fc-ring-sw", "--json", "-").stdout)
+    as_json = read_json(themis_opt_command("bound", "3d-fc-ring-sw", "--json", "-").stdout)
     kinds = [bound["kind"] for bound in as_json["bounds"]]
     assert kinds == ["fluid", "critical-path", "assignment-float"]
     assert as_json["best"]["value_ps"] == max(bound["value_ps"] for bound in as_json["bounds"])
@@ -230,27 +230,27 @@ def test_describe_as_json(tmp_path: Path, themis_opt_command: CommandLine) -> No
     assert beside.stdout == themis_opt_command("describe", "3d-fc-ring-sw").stdout
 
 
-def test_validate_as_json(tmp_path: Path, themis_opt_process: CommandLine, schedule_file: Path) -> None:
+def test_validate_as_json(tmp_path: Path, themis_opt_command: CommandLine, schedule_file: Path) -> None:
     """One true file, one false one and one that is none: all are in the document, and the exit code is as without."""
     good = read_json(schedule_file.read_text())
     (tmp_path / "false.json").write_text(json.dumps({**good, "makespan_ps": good["makespan_ps"] - 1}))
     (tmp_path / "none.json").write_text("{}")
 
-    done = themis_opt_process("validate", "mine.json", "--execute", "--json", "-")
+    done = themis_opt_command("validate", "mine.json", "--execute", "--json", "-")
     document = read_json(done.stdout)
     assert (done.returncode, document["format"]) == (0, "themis-opt/validation/1")
     (only,) = document["schedules"]
     assert (only["valid"], only["violations"], only["error"]) == (True, [], None)
     assert (only["num_chunks"], only["makespan_ps"], only["num_executed_npus"]) == (4, good["makespan_ps"], 1024)
 
-    done = themis_opt_process("validate", "mine.json", "false.json", "--json", "judged.json")
+    done = themis_opt_command("validate", "mine.json", "false.json", "--json", "judged.json")
     assert done.returncode == 1
-    assert done.stdout == themis_opt_process("validate", "mine.json", "false.json").stdout
+    assert done.stdout == themis_opt_command("validate", "mine.json", "false.json").stdout
     judged = read_json((tmp_path / "judged.json").read_text())["schedules"]
     assert [entry["valid"] for entry in judged] == [True, False]
     assert [violation["rule"] for violation in judged[1]["violations"]] == ["makespan"]
 
-    done = themis_opt_process("validate", "none.json", "false.json", "--json", "-")
+    done = themis_opt_command("validate", "none.json", "false.json", "--json", "-")
     assert done.returncode == 2
     first, second = read_json(done.stdout)["schedules"]
     assert first["error"].startswith("none.json: format: is missing")

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 
 from themis_opt.cli.wrapping import wrapped
 

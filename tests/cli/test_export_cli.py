@@ -12,7 +12,7 @@ from typing import Any
 
 import networkx as nx
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 
 from themis_opt.cli import verb_export as export
 from themis_opt.cli.main import run

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 from msccl_examples import RING_ALL_GATHER, grid_schedule, with_sizes
 
 from themis_opt.files.schedule_file import save_schedule

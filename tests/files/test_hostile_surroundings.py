@@ -10,7 +10,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 from msccl_examples import RING_ALL_GATHER
 from nccl_logs import Group, log
 

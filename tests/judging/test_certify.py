@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 from hypothesis import given, settings
 from random_instances import dimension, network, random_instance, randoms
 

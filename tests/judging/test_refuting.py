@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 from random_instances import AG, RS, dimension, network
 
 import themis_opt

@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement
 
 import pytest
 from brute_force import optimum_ps
-from conftest import CommandLine
+from command_line import CommandLine
 from themis_models.auto.best import Best
 from themis_models.auto.equal import STARTS, EqualSearch
 from themis_models.auto.free import FreeSearch

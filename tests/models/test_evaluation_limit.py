@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import TypeVar, cast
 
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 from test_highs import cover
 from themis_models.auto import equal, free
 from themis_models.auto.best import Best

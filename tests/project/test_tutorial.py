@@ -6,7 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
-from conftest import CommandLine
+from command_line import CommandLine
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tutorial_astra_sim.md").read_text(encoding="utf-8")
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 from hypothesis import given, settings
 from random_instances import dimension, network, schedules
 

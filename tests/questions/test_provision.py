@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -13,13 +13,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 from hypothesis import given, settings
 from random_instances import dimension, network, random_instance, random_schedule, randoms
 
 import themis_opt
 from themis_opt.cli.exits import Exit
-from themis_opt.cli.main import cli
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.problem.chunking import ChunkingChoice, make_chunking
 from themis_opt.problem.collective import Collective
@@ -47,19 +46,6 @@ def two_dimensions(latency_ps: int = 0, **fields: object) -> Instance:
     """Return a Reduce-Scatter of 4000 bytes on two dimensions of 2 NPUs with 1 byte/ps each."""
     dimensions = dimension(2, latency_ps=latency_ps), dimension(2)
     return Instance(network(*dimensions), RS, 4000, 1, **fields)  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Run the command line here, in an empty folder; errors come as exceptions."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> None:
-        with cli.make_context("themis-opt", list(arguments)) as context:
-            cli.invoke(context)
-
-    yield run
-    INTERRUPTION.reset()
 
 
 # Whatever is visited first sends 2000 bytes, the other one 1000. The budget is 2 bytes/ps at cost 1. Less half a

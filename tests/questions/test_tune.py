@@ -16,18 +16,16 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 from random_instances import dimension, network
 
 import themis_opt
-from themis_opt.cli.main import cli
 from themis_opt.cli.verb_tune import command
 from themis_opt.files.schedule_file import load_schedule
 from themis_opt.judging.validator import validate
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance, Occupancy
-from themis_opt.problem.interruption import INTERRUPTION
 from themis_opt.problem.schedule import Chunk, Schedule
 from themis_opt.questions.fixed_choices import fitting_counts, shortest
 from themis_opt.questions.message_sizes import parse_sizes, size_range
@@ -38,19 +36,6 @@ from themis_opt.solving.protocol import SolverParams
 
 DOCS = Path(__file__).parents[2] / "docs" / "designing.md"
 KB, MB, GB = 1000, 10**6, 10**9
-
-
-@pytest.fixture
-def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Run the command line here, in an empty folder; errors come as exceptions."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> None:
-        with cli.make_context("themis-opt", list(arguments)) as context:
-            cli.invoke(context)
-
-    yield run
-    INTERRUPTION.reset()
 
 
 def brute_force_ps(instance: Instance, size_bytes: int) -> int:

@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 from random_instances import dimension, network
 
 import themis_opt
-from themis_opt.cli.main import cli
 from themis_opt.cli.verb_when import command
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
-from themis_opt.problem.interruption import INTERRUPTION
 from themis_opt.problem.schedule import Schedule
 from themis_opt.questions.when import Parting, Verdict, findings, spans, when
 from themis_opt.solving.protocol import SolverParams
 
 MB = 10**6
 DOCS = Path(__file__).parents[2] / "docs" / "designing.md"
-
-
-@pytest.fixture
-def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Run the command line here, in an empty folder; errors come as exceptions."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> None:
-        with cli.make_context("themis-opt", list(arguments)) as context:
-            cli.invoke(context)
-
-    yield run
-    INTERRUPTION.reset()
 
 
 def parting(size_bytes: int, baseline_ps: int, themis_ps: int, best_ps: int, bound_ps: int) -> Parting:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 
 from themis_opt import Bound, Collective, Dimension, Instance, Network, Status, Topology, load_network, schedule
 from themis_opt.cli.main import run

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from study_plugin import write_study_plugin
-from study_runs import finish, num_results, rows_of, sweep, wait_for_results
+from study_runs import finish, num_results, rows_of, sweep, swept, wait_for_results
 
 from themis_opt.studies.reading_table import read_table
 
@@ -82,7 +82,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster
 @pytest.mark.slow
 def test_two_thousand_points_with_a_worker_killed_midway_are_the_same_rows(cluster: Cluster, tmp_path: Path) -> None:
     shutil.copy(STUDY, tmp_path / "s.yaml")
-    assert finish(sweep(tmp_path, "s.yaml", "-o", "local.db"))[0] == 0
+    assert swept(tmp_path, "s.yaml", "-o", "local.db")[0] == 0
     process = sweep(tmp_path, "s.yaml", "-o", "dask.db", "--engine", "dask", "--scheduler", cluster.address)
     wait_for_results(tmp_path / "dask.db", 300, process)
     assert 300 <= num_results(tmp_path / "dask.db") < 2000
@@ -118,7 +118,7 @@ def test_a_cluster_is_started_here_when_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(SMALL)
     code, errors = finish(sweep(tmp_path, "s.yaml", "-o", "s.db", "--engine", "dask", "--processes", "2"))
     assert (code, "160 points, 160 done now" in errors) == (0, True), errors
-    assert finish(sweep(tmp_path, "s.yaml", "-o", "local.db"))[0] == 0
+    assert swept(tmp_path, "s.yaml", "-o", "local.db")[0] == 0
     assert rows_of(tmp_path / "s.db") == rows_of(tmp_path / "local.db")
 
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import CommandLine
+from command_line import CommandLine
 from test_study_file import study_of
 
 from themis_opt.problem.errors import InputError

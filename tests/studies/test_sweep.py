@@ -11,8 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+from command_line import run_verb
 from study_plugin import write_study_plugin
-from study_runs import children_of, finish, is_whole, kill, num_results, rows_of, sweep, wait_for_results
+from study_runs import children_of, finish, is_whole, kill, num_results, rows_of, sweep, swept, wait_for_results
 
 import themis_opt
 from themis_opt.problem.bound import BoundScope, Sizing
@@ -52,7 +53,7 @@ def plugin_study(scheduler: str, chunks: str = "[2, 4, 8, 16]") -> str:
 
 def test_rows_say_what_the_library_says(tmp_path: Path) -> None:
     write(tmp_path, SMALL)
-    code, errors = finish(sweep(tmp_path, "s.yaml", "-o", "s.db", "--processes", "2"))
+    code, errors = swept(tmp_path, "s.yaml", "-o", "s.db", "--processes", "2")
     assert (code, "8 points, 8 done now" in errors) == (0, True), errors
     network = themis_opt.load_network("2d-sw-sw")
     for values, status in rows_of(tmp_path / "s.db"):
@@ -83,17 +84,17 @@ def test_rows_say_what_the_library_says(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_running_again_does_only_what_is_missing(tmp_path: Path) -> None:
     write(tmp_path, SMALL)
-    assert finish(sweep(tmp_path, "s.yaml", "-o", "s.db"))[0] == 0
+    assert swept(tmp_path, "s.yaml", "-o", "s.db")[0] == 0
     first = [row.seconds for row in read_table(tmp_path / "s.db").rows]
-    assert "8 points, 0 done now in 0.0 s, 8 before" in finish(sweep(tmp_path, "s.yaml", "-o", "s.db"))[1]
+    assert "8 points, 0 done now in 0.0 s, 8 before" in swept(tmp_path, "s.yaml", "-o", "s.db")[1]
     assert [row.seconds for row in read_table(tmp_path / "s.db").rows] == first
 
     # One value more on each axis: 3 x 4 points, of which those of the new number are missing (and bound anew).
     write(tmp_path, SMALL.replace("[2, 8]", "[2, 4, 8]"))
-    assert "12 points, 3 done now" in finish(sweep(tmp_path, "s.yaml", "-o", "s.db"))[1]
+    assert "12 points, 3 done now" in swept(tmp_path, "s.yaml", "-o", "s.db")[1]
     # What one more dimension does was not measured before: every schedule is made again, no bound is.
     write(tmp_path, SMALL.replace("'dimensions[1]", "'dimensions[0].bytes', 'dimensions[1]"))
-    assert "8 points, 8 done now" in finish(sweep(tmp_path, "s.yaml", "-o", "s.db"))[1]
+    assert "8 points, 8 done now" in swept(tmp_path, "s.yaml", "-o", "s.db")[1]
 
 
 @pytest.mark.slow
@@ -154,7 +155,7 @@ def test_failures_are_rows_and_are_retried_on_request(tmp_path: Path, plugin: Pa
 @pytest.mark.slow
 def test_points_that_make_no_instance_are_failed_rows(tmp_path: Path) -> None:
     write(tmp_path, plugin_study("baseline", "[2, 9]").replace("1 MB", "8 B"))
-    code, errors = finish(sweep(tmp_path, "s.yaml", "-o", "s.db"))
+    code, errors = swept(tmp_path, "s.yaml", "-o", "s.db")
     assert (code, "2 points, 1 done now" in errors, "1 make no instance" in errors) == (3, True, True), errors
     assert "before" not in errors
     assert "--retry-failed" not in errors  # which would not help
@@ -226,8 +227,8 @@ def test_solvers_rows_are_marked_unless_anybody_finds_them_again(tmp_path: Path)
         "  - {name: counted, solver: auto, time_limit: 60 s, evaluations: 20000, gap: 0%}\n"
         "metrics: [makespan_ps, gap]\n",
     )
-    assert finish(sweep(tmp_path, "s.yaml", "-o", "s.db"))[0] == 0
-    assert finish(sweep(tmp_path, "s.yaml", "-o", "again.db"))[0] == 0
+    assert swept(tmp_path, "s.yaml", "-o", "s.db")[0] == 0
+    assert swept(tmp_path, "s.yaml", "-o", "again.db")[0] == 0
     rows = rows_of(tmp_path / "s.db")
     assert [(values["scheduler"], status) for values, status in rows] == [
         ("proof", "optimal"),
@@ -256,7 +257,7 @@ def test_bad_calls_get_one_clear_line_and_make_no_file(tmp_path: Path, arguments
     write(tmp_path, SMALL)
     write(tmp_path, SMALL.replace("[2, 8]", "[]"), "bad.yaml")
     write(tmp_path, SMALL + "constraints: [chunks > 9]\n", "none-met.yaml")
-    code, errors = finish(sweep(tmp_path, *arguments))
+    code, errors = swept(tmp_path, *arguments)
     assert code == 2
     assert message in errors
     assert "Traceback" not in errors
@@ -265,18 +266,17 @@ def test_bad_calls_get_one_clear_line_and_make_no_file(tmp_path: Path, arguments
 
 def test_a_dry_run_counts_and_writes_nothing(tmp_path: Path) -> None:
     write(tmp_path, SMALL)
-    process = sweep(tmp_path, "s.yaml", "-o", "s.db", "--dry-run")
-    output, _ = process.communicate()
-    assert (process.returncode, output) == (0, "s: 8 points, 0 done before, 8 to do\n")
+    done = run_verb(tmp_path, "sweep", "s.yaml", "-o", "s.db", "--dry-run")
+    assert (done.returncode, done.stdout) == (0, "s: 8 points, 0 done before, 8 to do\n")
     assert not (tmp_path / "s.db").exists()
-    assert finish(sweep(tmp_path, "s.yaml", "-o", "s.db", "--processes", "1"))[0] == 0
+    assert swept(tmp_path, "s.yaml", "-o", "s.db", "--processes", "1")[0] == 0
     write(tmp_path, SMALL.replace("[2, 8]", "[2, 60000]").replace("1 MB", "10 KB"))
-    output, _ = sweep(tmp_path, "s.yaml", "-o", "s.db", "--dry-run").communicate()
+    output = run_verb(tmp_path, "sweep", "s.yaml", "-o", "s.db", "--dry-run").stdout
     first, second = output.splitlines()
     assert first == "s: 8 points, 0 done before, 4 to do"
     assert second.startswith("4 make no instance; the first: chunks is 60000, but the size is only 10000 bytes")
     write(tmp_path, SMALL.replace("[2, 8]", "[2, 8, 16]"))
-    output, _ = sweep(tmp_path, "s.yaml", "-o", "s.db", "--dry-run").communicate()
+    output = run_verb(tmp_path, "sweep", "s.yaml", "-o", "s.db", "--dry-run").stdout
     assert output == "s: 12 points, 9 done before, 3 to do\n"
 
 

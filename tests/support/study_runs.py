@@ -1,4 +1,4 @@
-"""Running studies as a user does: the command line in a process of its own, its table, and ways to cut it short."""
+"""Running studies as a user does: here, or in a process of their own when they are cut short, and their tables."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+
+from command_line import run_verb
 
 from themis_opt.studies.reading_table import read_table
 from themis_opt.studies.table import Value
@@ -32,6 +34,12 @@ def sweep(folder: Path, *arguments: str, environment: Mapping[str, str] | None =
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def swept(folder: Path, *arguments: str) -> tuple[int, str]:
+    """Sweep in this process (its workers are processes in any case), and return the exit code and stderr."""
+    done = run_verb(folder, "sweep", *arguments)
+    return done.returncode, done.stderr
 
 
 def finish(process: subprocess.Popen[str], timeout_s: float = 300.0) -> tuple[int, str]:
