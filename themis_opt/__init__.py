@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from themis_opt.problem.schedule import Status as Status
     from themis_opt.problem.version import VERSION as __version__  # noqa: F401, N811
     from themis_opt.questions.comparison import compare as compare
+    from themis_opt.questions.explain.account import explain as explain
     from themis_opt.questions.provision.provision import provision as provision
     from themis_opt.questions.tune import tune as tune
     from themis_opt.questions.when import when as when

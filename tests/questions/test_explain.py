@@ -19,12 +19,10 @@ from themis_opt.files.schedule_file import save_schedule
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.instance import Instance, Occupancy
 from themis_opt.problem.schedule import Schedule
-from themis_opt.questions.explain.account import explain_instance, explain_schedule
-from themis_opt.questions.explain.chain import critical_chain, critical_ps_by_chunk
+from themis_opt.questions.explain.account import explain
+from themis_opt.questions.explain.critical_chain import Visits, critical_chain, critical_ps_by_chunk
 from themis_opt.questions.explain.idle import Wait, idleness
-from themis_opt.questions.explain.provisioned import Supply, provisioning
-from themis_opt.questions.explain.sensitivity import bandwidth_gains, bandwidth_values
-from themis_opt.questions.explain.visits import Visits
+from themis_opt.questions.explain.supply import Supply, bandwidth_gains, bandwidth_values, provisioning
 
 MS = 10**9
 
@@ -109,7 +107,7 @@ def test_where_one_percent_more_bandwidth_gains() -> None:
     gains = bandwidth_gains(schedule)
     assert gains[0] == pytest.approx(8 * MS * (1 - 1 / 1.01), abs=8)
     assert gains[1] == 0
-    account = explain_schedule(schedule)
+    account = explain(schedule)
     assert account.gains_ps == gains
     assert account.best_dimensions == (0,)
     assert account.gain_everywhere_ps == gains[0]
@@ -117,7 +115,7 @@ def test_where_one_percent_more_bandwidth_gains() -> None:
 
 def test_one_chunk_gains_on_both_dimensions() -> None:
     # dim1 takes 8 of the 12 ms, dim2 the other 4; everything together gains 12 (1 - 1/1.01).
-    account = explain_schedule(themis_opt.schedule(figure_5(1), "baseline"))
+    account = explain(themis_opt.schedule(figure_5(1), "baseline"))
     assert account.gains_ps[0] == pytest.approx(8 * MS * (1 - 1 / 1.01), abs=2)
     assert account.gains_ps[1] == pytest.approx(4 * MS * (1 - 1 / 1.01), abs=2)
     assert account.gain_everywhere_ps == account.gains_ps[0] + account.gains_ps[1]
@@ -161,7 +159,7 @@ def test_what_a_gigabyte_per_second_is_worth() -> None:
     bound, values = bandwidth_values(figure_5())
     assert bound.value_ps == 6_666_666_667
     assert values == {k: pytest.approx(480_000 * 10**9 / (72 * 73) / 1000, abs=100) for k in (0, 1)}
-    account = explain_instance(figure_5())
+    account = explain(figure_5())
     assert account.best_dimensions == (0, 1)
 
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import click
+from rich.table import Table
 
+from themis_opt.cli.import_remarks import echo_headline, remark_lines
 from themis_opt.cli.options import instance_options, overrides_from, read_instance
-
-if TYPE_CHECKING:
-    from themis_opt.files.remarks import Imported
+from themis_opt.cli.tables import console, make_table
+from themis_opt.cli.wrapping import print_sentence
+from themis_opt.files.atomic import check_outputs, write_text
+from themis_opt.files.remarks import Imported
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.units import bandwidth_column, format_bandwidth, format_size, format_time, time_column
+from themis_opt.questions.description_file import FirstStage, description_text, first_stages
+from themis_opt.show.words import title
+from themis_opt.timing import metrics
 
 
 @click.command("describe")
@@ -18,98 +27,88 @@ if TYPE_CHECKING:
 @click.option("--json", "json_path", metavar="FILE|-", help="Write everything as JSON.")
 def command(instance: str, json_path: str | None, **options: Any) -> None:
     """Show every quantity of INSTANCE after conversion, and the formula of one stage with numbers in it."""
-    from themis_opt.cli.import_remarks import echo_headline, remark_lines
-    from themis_opt.cli.tables import console, make_table
-    from themis_opt.cli.wrapping import print_sentence
-    from themis_opt.files.atomic import check_outputs, write_text
-    from themis_opt.problem.units import bandwidth_column, format_bandwidth, format_size, format_time, time_column
-    from themis_opt.show.words import title
-    from themis_opt.timing import metrics
-    from themis_opt.timing.cost import CostModel
-
     check_outputs((json_path,), (instance,))
     imports: list[Imported] = []
     problem = read_instance(instance, overrides_from(options), imports.append)
     for imported in imports:
         echo_headline(imported)
     if json_path is not None:
-        from themis_opt.questions.description_document import description_text
-
         write_text(json_path, description_text(problem, imports))
     if json_path == "-":
         return
-    network = problem.network
     out = console()
     print_sentence(out, title(problem), style="bold")
-    if network.source:
-        print_sentence(out, f"source: {network.source}")
-    if network.note:
-        print_sentence(out, f"note: {network.note}")
-    for imported in imports:
-        for line in remark_lines(imported.remarks):
-            print_sentence(out, line)
+    network = problem.network
+    notes = [f"{name}: {text}" for name, text in (("source", network.source), ("note", network.note)) if text]
+    for line in notes + [line for imported in imports for line in remark_lines(imported.remarks)]:
+        print_sentence(out, line)
     out.print()
-    table = make_table(
-        [
-            ("", "left"),
-            ("topology", "left"),
-            ("NPUs", "right"),
-            ("algorithm", "left"),
-            ("steps", "right"),
-            ("bandwidth", "right"),
-            ("latency", "right"),
-        ]
-    )
-    bandwidths = bandwidth_column([dimension.bandwidth_Bps for dimension in network.dimensions])
-    latencies = time_column([dimension.latency_ps for dimension in network.dimensions], trim=True)
-    for k, dimension in enumerate(network.dimensions):
-        table.add_row(
-            f"dim{k + 1}",
-            str(dimension.topology),
-            str(dimension.size),
-            str(dimension.algorithm),
-            str(dimension.num_steps()),
-            bandwidths[k],
-            latencies[k],
-        )
-    out.print(table)
-    for k, dimension in enumerate(network.dimensions):
+    out.print(_dimension_table(problem))
+    for line in _dimension_lines(problem):
+        print_sentence(out, line)
+    out.print()
+    for line in _size_lines(problem):
+        print_sentence(out, line)
+    out.print()
+    for stage in first_stages(problem):
+        for line in _stage_lines(problem, stage):
+            out.print(line, soft_wrap=True)
+
+
+def _dimension_table(problem: Instance) -> Table:
+    headings = ("", "topology", "NPUs", "algorithm", "steps", "bandwidth", "latency")
+    texts = ("", "topology", "algorithm")
+    table = make_table([(heading, "left" if heading in texts else "right") for heading in headings])
+    dimensions = problem.network.dimensions
+    bandwidths = bandwidth_column([dimension.bandwidth_Bps for dimension in dimensions])
+    latencies = time_column([dimension.latency_ps for dimension in dimensions], trim=True)
+    for k, dimension in enumerate(dimensions):
+        cells = (dimension.topology, dimension.size, dimension.algorithm, dimension.num_steps())
+        table.add_row(f"dim{k + 1}", *map(str, cells), bandwidths[k], latencies[k])
+    return table
+
+
+def _dimension_lines(problem: Instance) -> Iterator[str]:
+    """Yield what the table has no column for."""
+    for k, dimension in enumerate(problem.network.dimensions):
+        name = f"dim{k + 1}"
         if k not in problem.involved:
-            out.print(f"dim{k + 1}: not involved")
-        print_sentence(out, f"dim{k + 1}: {float(dimension.bandwidth_Bps * 8 / 10**9):.6g} Gb/s per NPU, one way")
+            yield f"{name}: not involved"
+        yield f"{name}: {float(dimension.bandwidth_Bps * 8 / 10**9):.6g} Gb/s per NPU, one way"
         if dimension.links is not None:
             per_link = format_bandwidth(dimension.bandwidth_Bps / dimension.links)
-            print_sentence(out, f"dim{k + 1}: {dimension.links} x {per_link} links per NPU")
+            yield f"{name}: {dimension.links} x {per_link} links per NPU"
         if dimension.reduction_bandwidth_Bps is not None:
-            print_sentence(out, f"dim{k + 1}: reduces {format_bandwidth(dimension.reduction_bandwidth_Bps)}")
+            yield f"{name}: reduces {format_bandwidth(dimension.reduction_bandwidth_Bps)}"
         if dimension.note:
-            print_sentence(out, f"dim{k + 1}: {dimension.note}")
+            yield f"{name}: {dimension.note}"
+
+
+def _size_lines(problem: Instance) -> Iterator[str]:
+    """Yield what is sent, in how many chunks, and how long that takes at least."""
     sizes = problem.equal_chunk_sizes()
-    out.print()
-    out.print(f"size      {problem.size_bytes} bytes per NPU ({format_size(problem.size_bytes)})")
     size = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
-    out.print(f"chunks    {problem.num_chunks} of {size} bytes")
+    yield f"size      {problem.size_bytes} bytes per NPU ({format_size(problem.size_bytes)})"
+    yield f"chunks    {problem.num_chunks} of {size} bytes"
     if problem.chunk_overhead_ps:
         overhead = format_time(problem.chunk_overhead_ps)
-        print_sentence(out, f"overhead  {overhead} to launch a chunk, on the dimension of its first stage")
-    out.print(f"sends     {format_size(metrics.sent_bytes(problem))} per NPU over all dimensions")
-    out.print(f"bandwidth {format_bandwidth(metrics.total_bandwidth_Bps(problem))} per NPU over all dimensions")
-    out.print(f"ideal     {format_time(metrics.ideal_ps(problem))}")
-    out.print()
-    model = CostModel(problem)
-    for phase in problem.phases:
-        k = problem.baseline_order[phase][0]
-        dimension = network.dimensions[k]
-        cost = model.stage(sizes[0], phase, (), k)
-        num_steps = 1 if phase.value == "a2a" else dimension.num_steps()
-        steps = f"{num_steps} step{'' if num_steps == 1 else 's'}"
-        out.print(f"first {phase.value} stage of chunk 0 on dim{k + 1}:", soft_wrap=True)
-        resident = sizes[0] * model.resident_fraction(phase, ())
-        out.print(f"  resident {float(resident):.10g} B, sends {float(cost.sent_bytes):.10g} B", soft_wrap=True)
-        out.print(
-            f"  {steps} x {format_time(dimension.latency_ps)} + {float(cost.sent_bytes):.10g} B / "
-            f"{format_bandwidth(dimension.bandwidth_Bps)} = {cost.latency_ps} ps + {cost.transfer_ps} ps "
-            f"{f'+ {cost.overhead_ps} ps to launch it ' if cost.overhead_ps else ''}"
-            f"= {cost.duration_ps} ps; holds dim{k + 1} for {model.hold_ps(cost)} ps",
-            soft_wrap=True,
-        )
+        yield f"overhead  {overhead} to launch a chunk, on the dimension of its first stage"
+    yield f"sends     {format_size(metrics.sent_bytes(problem))} per NPU over all dimensions"
+    yield f"bandwidth {format_bandwidth(metrics.total_bandwidth_Bps(problem))} per NPU over all dimensions"
+    yield f"ideal     {format_time(metrics.ideal_ps(problem))}"
+
+
+def _stage_lines(problem: Instance, stage: FirstStage) -> Iterator[str]:
+    """Yield the formula of a stage's cost, with numbers in it."""
+    name, cost = f"dim{stage.dimension + 1}", stage.cost
+    dimension = problem.network.dimensions[stage.dimension]
+    steps = f"{stage.num_steps} step{'' if stage.num_steps == 1 else 's'}"
+    sends = f"{float(cost.sent_bytes):.10g} B"
+    launch = f"+ {cost.overhead_ps} ps to launch it " if cost.overhead_ps else ""
+    yield f"first {stage.phase} stage of chunk 0 on {name}:"
+    yield f"  resident {float(stage.resident_bytes):.10g} B, sends {sends}"
+    yield (
+        f"  {steps} x {format_time(dimension.latency_ps)} + {sends} / {format_bandwidth(dimension.bandwidth_Bps)} "
+        f"= {cost.latency_ps} ps + {cost.transfer_ps} ps {launch}"
+        f"= {cost.duration_ps} ps; holds {name} for {stage.hold_ps} ps"
+    )

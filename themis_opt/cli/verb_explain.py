@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from rich.console import Console
 
-from themis_opt.cli.options import instance_options, overrides_from, read_argument, require_fixed_count
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from themis_opt.questions.explain.account import InstanceAccount, ScheduleAccount
-    from themis_opt.questions.explain.chain import Leg
-    from themis_opt.questions.explain.idle import Idleness
+from themis_opt.cli.options import Overrides, instance_options, overrides_from, read_argument, require_fixed_count
+from themis_opt.cli.tables import console, make_table
+from themis_opt.cli.wrapping import print_sentence
+from themis_opt.files.atomic import check_outputs, write_text
+from themis_opt.judging.certify import PHASE_NAMES
+from themis_opt.problem.bound import BoundKind
+from themis_opt.problem.errors import DeadlockError, InputError, located
+from themis_opt.problem.schedule import Schedule
+from themis_opt.problem.units import bandwidth_column, format_time, time_column
+from themis_opt.questions.explain.account import InstanceAccount, ScheduleAccount, explain, explained_text
+from themis_opt.questions.explain.critical_chain import Leg
+from themis_opt.questions.explain.idle import Idleness
+from themis_opt.questions.explain.supply import Supply
+from themis_opt.show.words import count_chunks, format_gap, title
+from themis_opt.timing import metrics
 
 _SHOWN_LEGS = 16
 _SHOWN_CHUNKS = 6
@@ -32,47 +39,36 @@ def command(argument: str, json_path: str | None, **options: Any) -> None:
     dimensions that make the bound. Of an instance: which dimensions are over-, just or under-provisioned for the
     baseline order, and what 1 GB/s more on each is worth to the best schedule.
     """
-    from themis_opt.files.atomic import check_outputs, write_text
-    from themis_opt.problem.errors import DeadlockError, InputError
-    from themis_opt.problem.schedule import Schedule
-    from themis_opt.questions.explain.account import explain_instance, explain_schedule
-    from themis_opt.questions.explain.explain_documents import instance_account_document, schedule_account_document
-
     overrides = overrides_from(options)
     require_fixed_count(overrides)
     check_outputs((json_path,), (argument,))
-    thing = read_argument(argument)
-    if isinstance(thing, Schedule):
-        if overrides != type(overrides)():
-            raise InputError(f"{argument}: is a schedule; the options of an instance do not apply to it")
-        try:
-            account = explain_schedule(thing)
-        except InputError as error:
-            raise error.at(argument) from None
-        except DeadlockError as error:
-            error.args = (f"{argument}: {error}",)
-            raise
-        document = {"format": "themis-opt/explained-schedule/1", **schedule_account_document(account)}
-    else:
-        account_of_instance = explain_instance(overrides.apply_to_one(thing, argument))
-        document = {"format": "themis-opt/explained-instance/1", **instance_account_document(account_of_instance)}
+    account = _account(argument, overrides)
     if json_path is not None:
-        write_text(json_path, json.dumps(document, indent=1) + "\n")
+        write_text(json_path, explained_text(account))
     if json_path == "-":
         return
-    from themis_opt.cli.tables import console
-
-    if isinstance(thing, Schedule):
+    if isinstance(account, ScheduleAccount):
         _print_schedule(console(), account)
     else:
-        _print_instance(console(), account_of_instance)
+        _print_instance(console(), account)
+
+
+def _account(argument: str, overrides: Overrides) -> ScheduleAccount | InstanceAccount:
+    """Return what there is to say of what an argument names; failures name it, too."""
+    thing = read_argument(argument)
+    if not isinstance(thing, Schedule):
+        return explain(overrides.apply_to_one(thing, argument))
+    if overrides != Overrides():
+        raise InputError(f"{argument}: is a schedule; the options of an instance do not apply to it")
+    try:
+        with located(argument):
+            return explain(thing)
+    except DeadlockError as error:
+        error.args = (f"{argument}: {error}",)
+        raise
 
 
 def _print_schedule(out: Console, account: ScheduleAccount) -> None:
-    from themis_opt.cli.wrapping import print_sentence
-    from themis_opt.problem.units import format_time
-    from themis_opt.show.words import count_chunks, format_gap, title
-
     schedule = account.schedule
     print_sentence(out, title(schedule.instance, count_chunks(schedule.num_chunks)), style="bold")
     name = schedule.scheduler or "schedule"
@@ -106,9 +102,6 @@ def _print_schedule(out: Console, account: ScheduleAccount) -> None:
 
 def _bound_lines(account: ScheduleAccount) -> list[str]:
     """Return what the certificate's weights prove, and on what the rest of the bound stands."""
-    from themis_opt.problem.bound import BoundKind
-    from themis_opt.problem.units import format_time
-
     bound, certified_ps = account.bound, account.certified_ps
     if certified_ps is None:
         return []
@@ -137,8 +130,6 @@ def _chain_lines(legs: tuple[Leg, ...]) -> list[str]:
 
 
 def _leg_text(leg: Leg) -> str:
-    from themis_opt.judging.certify import PHASE_NAMES
-
     if len(leg.visits) == 1:
         (visit,) = leg.visits
         return f"dim{leg.dimension + 1} serves chunk {visit.chunk} ({PHASE_NAMES[visit.phase]})"
@@ -149,9 +140,6 @@ def _leg_text(leg: Leg) -> str:
 
 
 def _print_idle(out: Console, idle: tuple[Idleness, ...]) -> None:
-    from themis_opt.cli.tables import make_table
-    from themis_opt.problem.units import time_column
-
     table = make_table(
         [
             ("", "left"),
@@ -172,8 +160,6 @@ def _print_idle(out: Console, idle: tuple[Idleness, ...]) -> None:
 
 
 def _wait_lines(entry: Idleness) -> list[str]:
-    from themis_opt.problem.units import format_time
-
     lines = []
     if entry.start_up is not None:
         lines.append(f"starts when chunk {entry.start_up.chunk} arrives from dim{entry.start_up.source + 1}")
@@ -188,13 +174,6 @@ def _wait_lines(entry: Idleness) -> list[str]:
 
 
 def _print_instance(out: Console, account: InstanceAccount) -> None:
-    from themis_opt.cli.tables import make_table
-    from themis_opt.cli.wrapping import print_sentence
-    from themis_opt.problem.units import bandwidth_column, format_time, time_column
-    from themis_opt.questions.explain.provisioned import Supply
-    from themis_opt.show.words import title
-    from themis_opt.timing import metrics
-
     instance = account.instance
     print_sentence(out, title(instance), style="bold")
     first = f"dim{account.provisions[0].dimension + 1}"
@@ -239,6 +218,4 @@ def _names(dimensions: tuple[int, ...]) -> str:
 
 
 def _span(start_ps: int, end_ps: int) -> str:
-    from themis_opt.problem.units import format_time
-
     return f"{format_time(start_ps):>9} - {format_time(end_ps):>9}"

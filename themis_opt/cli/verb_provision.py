@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from rich.console import Console
+from rich.table import Table
 
 from themis_opt.cli.exits import Exit, exit_code
 from themis_opt.cli.option_help import with_help
@@ -20,17 +22,23 @@ from themis_opt.cli.options import (
     read_chosen_instance,
     solver_options,
 )
-from themis_opt.problem.bound import Sizing
+from themis_opt.cli.progress import Relay, progress_line
+from themis_opt.cli.tables import console, make_table
+from themis_opt.cli.wrapping import print_sentence
+from themis_opt.files.atomic import check_outputs, write_text
+from themis_opt.files.network_file import save_network
+from themis_opt.problem.bound import BoundScope, Sizing
 from themis_opt.problem.chunking import ChunkingChoice
-from themis_opt.problem.errors import InputError
+from themis_opt.problem.errors import InputError, located
+from themis_opt.problem.instance import Instance
 from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
-    from themis_opt.problem.instance import Instance
-    from themis_opt.questions.provision.provision import Provisioned
+from themis_opt.problem.units import bandwidth_column, format_bandwidth, format_time, parse_bandwidth
+from themis_opt.questions.provision.provision import Provisioned, provision
+from themis_opt.questions.provision.provision_file import provision_json
+from themis_opt.questions.provision.split_search import LEAST_GAIN
+from themis_opt.show.words import count_chunks, format_gap, title
+from themis_opt.solving.processors import default_workers
+from themis_opt.solving.protocol import Progress, SolverParams
 
 _COST = re.compile(r"dim(?P<number>[1-9]\d{0,2})\s*=\s*(?P<cost>.+)")
 _NUMBER = re.compile(r"-?(\d{1,15}(\.\d{1,15})?|\.\d{1,15})")
@@ -82,14 +90,6 @@ def command(
     Where the budget is not what the network costs, its bandwidths are scaled to it before they are compared.
     Ctrl-C ends the search and keeps the best split so far.
     """
-    from themis_opt.cli.progress import Relay, progress_line
-    from themis_opt.files.atomic import check_outputs, write_text
-    from themis_opt.files.network_file import save_network
-    from themis_opt.questions.provision.provision import provision
-    from themis_opt.questions.provision.provision_file import provision_json
-    from themis_opt.solving.processors import default_workers
-    from themis_opt.solving.protocol import Progress, SolverParams
-
     if solver == "none":
         raise InputError("provision needs a solver, to check what the bounds propose; 'explain' does without one")
     check_outputs((output, json_path), (network,))
@@ -128,8 +128,6 @@ def command(
     if json_path is not None:
         write_text(json_path, provision_json(result, told))
     if "-" not in (output, json_path):
-        from themis_opt.cli.tables import console
-
         out = console()
         _print(out, problem, choice, result)
         if output is not None:
@@ -148,14 +146,10 @@ def _choice(solver: str, given: ChunkingChoice | None, overrides: Overrides) -> 
 
 
 def _budget(text: str | None) -> Fraction | None:
-    from themis_opt.problem.units import parse_bandwidth
-
     if text is None:
         return None
-    try:
+    with located("--budget"):
         total_Bps = parse_bandwidth(text)
-    except InputError as error:
-        raise error.at("--budget") from None
     if total_Bps <= 0:
         raise InputError(f"--budget: {text!r} is not allowed; it must be above zero")
     return total_Bps
@@ -186,11 +180,6 @@ def _costs(texts: tuple[str, ...]) -> dict[int, Fraction]:
 
 
 def _print(out: Console, problem: Instance, choice: ChunkingChoice, result: Provisioned) -> None:
-    from themis_opt.cli.wrapping import print_sentence
-    from themis_opt.problem.bound import BoundScope
-    from themis_opt.problem.units import format_bandwidth
-    from themis_opt.show.words import title
-
     allowed = choice.on(problem)
     scope = BoundScope(allowed.sizing, allowed.min_chunks, allowed.max_chunks)
     print_sentence(out, title(problem, str(scope).removeprefix("exactly ")), style="bold")
@@ -221,9 +210,6 @@ def _network(result: Provisioned) -> str:
 
 def _splits_table(result: Provisioned) -> Table:
     """Return the bandwidths, side by side if there is another split than the network's own one."""
-    from themis_opt.cli.tables import make_table
-    from themis_opt.problem.units import bandwidth_column
-
     budget, own, proposed = result.budget, result.shipped.bandwidths, result.proposed
     has_costs = len(set(budget.costs.values())) > 1
     columns = [("", "left"), ("as it is, scaled\nto the budget" if result.is_scaled else "as it is", "right")]
@@ -246,9 +232,6 @@ def _name_of_other(result: Provisioned) -> str:
 
 def _lines(result: Provisioned) -> list[str]:
     """Return what was found, what was predicted, and what no split can do."""
-    from themis_opt.problem.units import format_time
-    from themis_opt.show.words import count_chunks, format_gap
-
     lines = []
     own = _own(result)
     for name, solved in ((own, result.shipped), (_name_of_other(result), result.proposed)):
@@ -283,8 +266,6 @@ def _lines(result: Provisioned) -> list[str]:
 
 def _answer(result: Provisioned) -> str:
     """Return what kind of answer it is."""
-    from themis_opt.questions.provision.split_search import LEAST_GAIN
-
     if len(result.budget.costs) == 1:
         return "nothing to gain: one dimension gets all of the budget"
     own = _network(result)
@@ -303,8 +284,6 @@ def _answer(result: Provisioned) -> str:
 
 def _what_is_left(result: Provisioned) -> str:
     """Return what the bound over all splits leaves to gain."""
-    from themis_opt.problem.units import format_time
-
     if result.least_ps is None or result.most_gain is None or result.most_gain_over_answer is None:
         return "how much faster another split may be is not known: for so many dimensions there is no quick bound"
     line = (

@@ -14,7 +14,7 @@ from themis_opt.cli.wrapping import print_sentence
 from themis_opt.files.atomic import check_outputs, write_text
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.units import bandwidth_column, format_size, format_time
-from themis_opt.questions.explain.provisioned import Provision, provisioning
+from themis_opt.questions.explain.supply import Provision, provisioning
 from themis_opt.questions.when import Parting, findings, when, when_json
 
 

@@ -23,7 +23,7 @@ from themis_opt.problem.ratios import finite, ratio
 from themis_opt.problem.schedule import Schedule
 from themis_opt.problem.units import format_size
 from themis_opt.problem.version import VERSION
-from themis_opt.questions.explain.provisioned import Provision
+from themis_opt.questions.explain.supply import Provision
 from themis_opt.questions.tune import TunedSize, tune
 from themis_opt.solving.keywords import Limits
 from themis_opt.solving.process import SolverProcess

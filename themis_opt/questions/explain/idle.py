@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from themis_opt.questions.explain.visits import Visits
+from themis_opt.questions.explain.critical_chain import Visits
 
 
 @dataclass(frozen=True, slots=True)
