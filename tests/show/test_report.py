@@ -16,7 +16,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from command_line import CommandLine
 
@@ -26,20 +25,21 @@ from themis_opt.files.network_file import save_network
 from themis_opt.files.schedule_file import load_schedule, save_schedule
 from themis_opt.judging.certify import certify, summary_lines, why_lines
 from themis_opt.problem.bound import BoundScope, Sizing
+from themis_opt.problem.collective import Phase
+from themis_opt.problem.instance import Occupancy
 from themis_opt.problem.units import format_time
 from themis_opt.proof.critical_path import critical_path_bound
 from themis_opt.questions.comparison import baseline_best, compare, themis_best
 from themis_opt.questions.comparison_file import ComparisonFile, read_comparison
+from themis_opt.questions.row import Row
 from themis_opt.show.report.baselines import Baseline, baselines_of
 from themis_opt.show.report.claim_sentences import best_row, claim_of
-from themis_opt.show.report.comparison_grid import comparison_grid, rests_on
-from themis_opt.show.report.embedding import packed, script_json
-from themis_opt.show.report.grid import Quantity, grid_document
-from themis_opt.show.report.markup import element
+from themis_opt.show.report.page import packed
 from themis_opt.show.report.reasons import reasons_of
 from themis_opt.show.report.report import comparison_report, schedule_report, study_report
 from themis_opt.show.report.reproducing import Origin, comparison_commands, instance_yaml, schedule_commands
-from themis_opt.show.report.views import view_document
+from themis_opt.show.report.results_grid import comparison_grid, grid_document, rests_on
+from themis_opt.show.report.timeline_figure import time_unit, timeline_figure
 from themis_opt.studies.reading_table import read_table
 from themis_opt.studies.table import Column, Role, StudyRow, StudyTable
 from themis_opt.timing import metrics
@@ -138,7 +138,7 @@ class Page(HTMLParser):
 
     @property
     def data(self) -> Any:
-        return json.loads(self.script("data"))
+        return json.loads(decompress(b64decode(self.script("data"))))
 
     @property
     def text(self) -> str:
@@ -303,31 +303,59 @@ def test_what_rests_on_a_solvers_word_is_called_that() -> None:
     )
 
 
-def test_a_view_holds_every_stage_of_the_simulator() -> None:
+def blocks_of(figure: dict[str, Any]) -> list[tuple[int, str, int, float, float]]:
+    """Return chunk, phase, lane, start and end of every block of a timeline; each must stand where it starts."""
+    found = []
+    for trace in figure["data"]:
+        if trace["type"] == "heatmap":
+            lane = round(sum(trace["y"]) / 2)
+            for place, (chunk, told) in enumerate(zip(trace["z"][0], trace["customdata"][0], strict=True)):
+                assert (chunk is None) == (told is None)
+                if told is not None:
+                    assert told[0] == chunk
+                    assert trace["x"][place] * time_unit(10**9)[1] == pytest.approx(told[4])
+                    found.append((chunk, trace["name"], lane, told[4], told[5]))
+    return sorted(found)
+
+
+def test_a_timeline_draws_every_stage_of_the_simulator() -> None:
     instance = Instance(network(), size_bytes=8_000_001, num_chunks=3)
     made = schedule(instance, "themis-scf")
     (run_,) = compare([instance], schedulers=("themis-scf",))
-    view = view_document(run_.rows[0])
-    starts = np.frombuffer(decompress(b64decode(view["starts"])), dtype="<f8").reshape(3, 4)
-    found = [
-        (chunk, phase, lane, int(starts[chunk, stage]), int(starts[chunk, stage]) + kind["duration"][stage])
-        for chunk in range(3)
-        for kind in [view["kinds"][view["kind_of"][chunk]]]
-        for stage, (phase, lane) in enumerate(kind["path"])
-    ]
+    figure = timeline_figure(run_.rows[0], time_unit(10**9))
+    names = {Phase.REDUCE_SCATTER: "Reduce-Scatter", Phase.ALL_GATHER: "All-Gather"}
     expected = [
-        (stage.chunk, instance.phases.index(stage.phase), stage.dimension, stage.start_ps, stage.end_ps)
+        (stage.chunk, names[stage.phase], stage.dimension, stage.start_ps, stage.end_ps)
         for stage in simulate(instance, made).stages
     ]
-    assert found == expected
-    sent = sum(sum(view["kinds"][kind]["sent"]) for kind in view["kind_of"])
-    assert sent == pytest.approx(float(metrics.sent_bytes(instance)), rel=1e-12)
+    assert blocks_of(figure) == sorted(expected)
     # The first chunk is one byte larger: 2666667 bytes, of which Reduce-Scatter on dim2 (2 NPUs) sends the half.
-    first = view["kinds"][view["kind_of"][0]]
-    assert first["size"] == "2.66667 MB (2666667 B)"
-    rs_on_dim2 = first["path"].index([0, 1])
-    before = 1 if rs_on_dim2 == 0 else 4
-    assert first["sent"][rs_on_dim2] == pytest.approx(2_666_667 / before / 2)
+    (dim2,) = [trace for trace in figure["data"] if trace["name"] == "Reduce-Scatter" and sum(trace["y"]) == 2]
+    (told,) = [told for told in dim2["customdata"][0] if told is not None and told[0] == 0]
+    assert told[1] in ("1.33333 MB (1333333.5 B)", "333.333 KB (333333.375 B)")
+
+
+def test_use_over_time_adds_up_to_what_is_sent() -> None:
+    """The mean of the windows, which are equally long, is the use of the dimension, whatever stands in each."""
+    for occupancy in Occupancy:
+        instance = Instance(network(), size_bytes=8_000_000, num_chunks=4, occupancy=occupancy)
+        (run_,) = compare([instance], schedulers=("themis-scf",))
+        row = run_.rows[0]
+        lines = [trace for trace in timeline_figure(row, ("ps", 1))["data"] if trace.get("yaxis") == "y2"]
+        for line, use in zip(lines, row.dimension_uses, strict=True):
+            assert sum(line["y"][:-1]) / len(line["y"][:-1]) == pytest.approx(use.utilization)
+            assert all(-1e-9 <= value <= 1 + 1e-9 for value in line["y"])
+            assert (line["x"][0], line["x"][-1]) == (0, row.makespan_ps)
+
+
+def test_latency_before_a_transfer_is_no_use() -> None:
+    """One chunk on one dimension: 10 ps of latency, then 30 ps at full bandwidth."""
+    ring = Dimension(Topology.RING, 2, Fraction(10**12), Fraction(10))
+    made = schedule(Instance(Network("one", (ring,)), Collective.REDUCE_SCATTER, 60, 1), "baseline")
+    (line,) = [each for each in timeline_figure(Row.of("x", made), ("ps", 1))["data"] if each.get("yaxis") == "y2"]
+    windows = len(line["y"]) - 1
+    assert line["y"][: windows // 4] == pytest.approx([0.0] * (windows // 4))
+    assert line["y"][windows // 4 :] == pytest.approx([1.0] * (windows - windows // 4 + 1))
 
 
 def test_columns_that_say_the_same_everywhere_are_left_out() -> None:
@@ -346,8 +374,9 @@ def test_a_study_has_its_axes_metrics_and_reasons() -> None:
     assert [column["heading"] for column in grid["columns"]] == [
         "size", "scheduler", "makespan", "BW use", "gap to the bound for its chunks", "status", "seconds", "reason",
     ]  # fmt: skip
-    quantities = [column["quantity"] for column in grid["columns"]]
-    assert quantities[:5] == [Quantity.SIZE, Quantity.TEXT, Quantity.TIME, Quantity.SHARE, Quantity.SHARE]
+    assert [column["unit"] for column in grid["columns"]][:5] == ["MB", "", "us", "", ""]
+    assert [column["is_text"] for column in grid["columns"]][:5] == [False, True, False, False, False]
+    assert [column["is_share"] for column in grid["columns"]][:5] == [False, False, False, True, True]
     assert grid["values"][0] == [1_000_000, "baseline", 200_000_000, 0.5, 0.0, "heuristic", 0.25, None]
     assert grid["values"][3][2:] == [None, None, None, "failed", 0.5, "no luck with auto"]
     for text in (
@@ -371,8 +400,7 @@ def test_gaps_say_to_which_bound() -> None:
     assert note not in alone.text
     several = Page(comparison_report(comparison(instance, replace(instance, num_chunks=8))))
     assert note in several.text
-    assert "Gap to the bound for its chunks" in several.text
-    assert "Each gap is to the bound for the point's own" in several.text
+    assert several.text.count(note) == 2  # below the table and below the plot of gaps
     assert "mean gap" not in several.text
     assert "geo-mean speedup" in several.text
     assert "Speedup is over the baseline with the number of chunks that its instance asks for." in several.text
@@ -427,17 +455,16 @@ def test_text_from_files_is_text(name: str) -> None:
         assert name in json.dumps(page.data, ensure_ascii=False) or json.dumps(name)[1:-1] in json.dumps(page.data)
 
 
-def test_json_in_scripts_has_no_character_that_ends_them() -> None:
-    nasty = "</script><!--&\u2028\u2029\ud800"
-    text = script_json({nasty: nasty})
-    assert not set(text) & set("<>&\u2028\u2029\ud800")
-    assert json.loads(text) == {nasty: nasty}
+def test_data_in_the_page_has_no_character_that_ends_its_script(page: Page) -> None:
+    assert re.fullmatch(r"[A-Za-z0-9+/=]+", page.script("data"))
+    assert re.fullmatch(r"[A-Za-z0-9+/=]+", packed(b"</script>" * 9))
 
 
-def test_markup_escapes_what_it_did_not_make() -> None:
-    made = element("p", "<b>", element("i", "&"), title='"><script>', hidden=True, lang=None)
-    assert made == '<p title="&quot;&gt;&lt;script&gt;" hidden>&lt;b&gt;<i>&amp;</i></p>'
-    assert element("p", "\udcff") == "<p>?</p>"
+def test_half_a_character_in_a_files_name_is_a_question_mark() -> None:
+    made = schedule(Instance(network(), size_bytes=8_000_000, num_chunks=2), "baseline")
+    text = schedule_report(made.replace(scheduler=""), "half\udcff.json")
+    assert "half?.json" in text
+    text.encode("utf-8")
 
 
 def test_pages_reach_nothing(page: Page) -> None:
@@ -471,11 +498,11 @@ def test_schedules_too_large_to_draw_stay_in_the_table(monkeypatch: pytest.Monke
     instance = Instance(network(), size_bytes=8_000_000, num_chunks=4)
     large, small = replace(instance, num_chunks=4), replace(instance, num_chunks=3)
     found = Page(comparison_report(comparison(large, small)))
-    assert ["kinds" in view for view in found.data["views"]] == [False, False, True, True]
+    assert ["figure" in view for view in found.data["views"]] == [False, False, True, True]
     assert "Too many stages to draw, in the table only: baseline, themis-scf." in found.text
     monkeypatch.setattr("themis_opt.show.report.report.MAX_ALL_STAGES", 12)
     found = Page(comparison_report(comparison(large, small)))
-    assert ["kinds" in view for view in found.data["views"]] == [False, False, True, False]
+    assert ["figure" in view for view in found.data["views"]] == [False, False, True, False]
 
 
 @pytest.mark.slow
@@ -545,17 +572,19 @@ def test_times_beyond_every_integer_of_a_browser_are_floats() -> None:
     slow = Network("slow", (Dimension(Topology.RING, 2, Fraction(1), Fraction(0)),))
     made = schedule(Instance(slow, size_bytes=10**40, num_chunks=1), "baseline")
     view = Page(schedule_report(made, "a.json")).data["views"][0]
-    starts = np.frombuffer(decompress(b64decode(view["starts"])), dtype="<f8")
-    # Half of 10^40 bytes at a byte a second.
-    assert list(starts) == [0, 5e51]
-    assert view["makespan_ps"] == 10**52
+    # Half of 10^40 bytes at a byte a second, then the same again.
+    heatmaps = [trace for trace in view["figure"]["data"] if trace["type"] == "heatmap"]
+    assert [trace["x"] for trace in heatmaps] == [[0, 0, 5e39], [0, 5e39, 1e40]]
+    assert view["makespan_ps"] == 1e52
 
 
 @pytest.mark.parametrize("collective", list(Collective))
 def test_every_collective_can_be_reported(collective: Collective) -> None:
     instance = Instance(network(), collective, size_bytes=8_000_000, num_chunks=2)
     found = Page(schedule_report(schedule(instance, "baseline"), "a.json"))
-    assert found.data["runs"][0]["phases"] == [phase.value.upper() for phase in instance.phases]
+    names = {"rs": "Reduce-Scatter", "ag": "All-Gather", "a2a": "All-to-All"}
+    drawn = {trace["name"] for trace in found.data["views"][0]["figure"]["data"] if trace["type"] == "heatmap"}
+    assert drawn == {names[phase.value] for phase in instance.phases}
 
 
 def failure(capsys: pytest.CaptureFixture[str], *arguments: str | Path, code: int = 2) -> list[str]:
@@ -743,16 +772,17 @@ def test_files_without_a_report_say_what_to_do(capsys: pytest.CaptureFixture[str
     assert "dimensions" in failure(capsys, path, "-o", html)[0]
 
 
-def test_without_plotly_one_line_says_what_to_install(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("package", ["plotly", "jinja2"])
+def test_without_its_packages_one_line_says_what_to_install(
+    package: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     real_import = builtins.__import__
 
-    def without_plotly(name: str, *arguments: Any, **named: Any) -> Any:
-        if name.split(".")[0] == "plotly":
-            raise ImportError(name)
+    def without_it(name: str, *arguments: Any, **named: Any) -> Any:
+        if name.split(".")[0] == package:
+            raise ImportError(f"No module named {name!r}", name=name)
         return real_import(name, *arguments, **named)
 
-    monkeypatch.setattr(builtins, "__import__", without_plotly)
+    monkeypatch.setattr(builtins, "__import__", without_it)
     (line,) = failure(capsys, "nothing.json", "-o", tmp_path / "r.html")
-    assert line == "error: reports need plotly: pip install 'themis-opt[report]'"
+    assert line == f"error: reports need {package}: pip install 'themis-opt[report]'"

@@ -44,11 +44,11 @@ def command(source: str, output: str) -> None:
     report but exit code 1. Open the file in any browser of the last years.
     """  # noqa: D301 - click wants the character itself
     from themis_opt.files.atomic import check_outputs, write_text
-    from themis_opt.show.report.embedding import require_plotly
+    from themis_opt.show.report.page import require_packages
 
     check_outputs((output,), (source,))
     _check_ending(output)
-    require_plotly()  # what is missing is told before anything is judged
+    require_packages()  # what is missing is told before anything is judged
     write_text(output, _report(source))
 
 

@@ -1,102 +1,95 @@
-"""The HTML file itself: its head with what it may do, its sections, its data, its scripts."""
+"""The HTML file itself: a template filled in, plotly's script and the data packed inside, and what the page may do."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+import gzip
+import hashlib
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 
-from themis_opt.show.report.embedding import plotly_library, script_hash, script_json
-from themis_opt.show.report.markup import Markup, element, joined
-from themis_opt.show.report.sections import static_markup, static_text
+from themis_opt.problem.errors import InputError
 
-SCRIPTS = (
-    "start.js",
-    "words.js",
-    "colours.js",
-    "library.js",
-    "schedule.js",
-    "gantt.js",
-    "use.js",
-    "player.js",
-    "legend.js",
-    "timeline.js",
-    "results.js",
-    "sweep.js",
-    "main.js",
-)
-"""In the order in which they stand in the page, as one."""
+TEMPLATE = "report.html.jinja"
 
 
-@dataclass(frozen=True)
-class Section:
-    """A part of a page: its anchor, its heading, and what is in it."""
-
-    anchor: str
-    heading: str
-    content: Sequence[Markup]
-
-
-def page_text(title: str, subject: str, sections: Sequence[Section], data: dict[str, Any]) -> str:
+def page_text(context: Mapping[str, object], data: Mapping[str, object]) -> str:
     """Return the text of a page that needs nothing but itself.
 
-    Its Content-Security-Policy allows no connection whatsoever, and only the scripts that stand in it.
+    Its Content-Security-Policy allows no connection whatsoever, and only the two scripts that stand in it, by their
+    hashes. Whatever the context says is text: the template escapes it.
 
     Parameters
     ----------
-    title
-        For the browser's tab.
-    subject
-        What it is about, for people.
-    sections
-        Its parts.
+    context
+        What the template shows.
     data
-        What the scripts draw, as plain data for JSON.
+        What the script draws, as plain data for JSON.
 
     Raises
     ------
     InputError
-        When plotly is not installed.
+        When plotly or jinja2 is not installed.
     """
-    plotly = plotly_library()
-    script = '"use strict";\n(() => {\n' + "\n".join(static_text(name) for name in SCRIPTS) + "})();\n"
-    policy = (
-        f"default-src 'none'; script-src {script_hash(script)} {plotly.script_hash}; "
-        "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+    require_packages()
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    folder = files("themis_opt.show.report")
+    environment = Environment(
+        loader=FileSystemLoader(str(folder.joinpath("templates"))),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    head = joined(
-        Markup('<meta charset="utf-8">\n'),
-        Markup(f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'),
-        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">\n'),
-        Markup('<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'),
-        element("title", title),
-        Markup("\n"),
-        element("style", Markup(static_text("report.css"))),
-    )
-    links = [element("a", section.heading, href=f"#{section.anchor}") for section in sections]
-    parts = [
-        element(
-            "section",
-            element("h2", section.heading, id=f"{section.anchor}-heading"),
-            section.content,
-            id=section.anchor,
-            aria_labelledby=f"{section.anchor}-heading",
-        )
-        for section in sections
-    ]
-    body = joined(
-        element("a", "Skip to the content", href="#main", class_="skip"),
-        element(
-            "header",
-            element("h1", title),
-            element("p", subject, class_="subject"),
-            element("nav", links, aria_label="Sections"),
-            static_markup("theme.html"),
+    script = folder.joinpath("static", "report.js").read_text(encoding="utf-8")
+    library, library_hash = _plotly()
+    text = environment.get_template(TEMPLATE).render(
+        **context,
+        style=folder.joinpath("static", "report.css").read_text(encoding="utf-8"),
+        script=script,
+        policy=(
+            f"default-src 'none'; script-src {_hash(script)} {library_hash}; "
+            "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
         ),
-        element("main", parts, id="main", tabindex="-1"),
-        element("noscript", "Sorting, plots and the timeline need JavaScript; the figures and claims do not."),
-        element("script", Markup(plotly.packed_script), type="application/gzip", id="library"),
-        element("script", Markup(script_json(data)), type="application/json", id="data"),
-        element("script", Markup(script)),
+        library=library,
+        data=packed(json.dumps(data, separators=(",", ":"), allow_nan=False).encode()),
     )
-    return f'<!doctype html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n'
+    # Names of files may hold half a character, which UTF-8 cannot.
+    return text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def packed(data: bytes) -> str:
+    """Return bytes compressed (gzip, without a time) and in base64: nothing in it can end a ``<script>`` element."""
+    return b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")
+
+
+def require_packages() -> None:
+    """Raise when what a report is made with is not installed.
+
+    Raises
+    ------
+    InputError
+        Naming the extra that installs it.
+    """
+    try:
+        import jinja2  # noqa: F401 - whether it is there
+        import plotly  # noqa: F401
+    except ImportError as error:
+        raise InputError(f"reports need {error.name}: pip install 'themis-opt[report]'") from None
+
+
+@cache
+def _plotly() -> tuple[str, str]:
+    """Return plotly's own script, packed, and its hash."""
+    from plotly.offline import get_plotlyjs
+
+    script = str(get_plotlyjs())
+    return packed(script.encode("utf-8")), _hash(script)
+
+
+def _hash(script: str) -> str:
+    """Return a script's hash as a Content-Security-Policy names it."""
+    return f"'sha256-{b64encode(hashlib.sha256(script.encode('utf-8')).digest()).decode('ascii')}'"

@@ -2,50 +2,45 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from themis_opt.problem.schedule import Schedule
+from themis_opt.problem.instance import Instance
+from themis_opt.problem.network import Network
+from themis_opt.problem.ratios import ratio
+from themis_opt.problem.schedule import Schedule, Status
+from themis_opt.problem.units import bandwidth_column, format_bandwidth, format_size, format_time, time_column
 from themis_opt.questions.comparison import Run
 from themis_opt.questions.comparison_file import ComparisonFile
-from themis_opt.questions.row import Row, baseline_makespan_ps
-from themis_opt.show.report.baselines import baselines_of
-from themis_opt.show.report.claim_sentences import claim_of
-from themis_opt.show.report.comparison_grid import comparison_grid
-from themis_opt.show.report.grid import GAP_NOTE, Grid, grid_document, grid_markup
-from themis_opt.show.report.markup import Markup, element
-from themis_opt.show.report.page import Section, page_text
+from themis_opt.questions.row import Row
+from themis_opt.show.report.baselines import Baseline, baselines_of
+from themis_opt.show.report.claim_sentences import best_row, claim_of
+from themis_opt.show.report.page import page_text
 from themis_opt.show.report.reproducing import (
     Commands,
     Origin,
     comparison_commands,
+    instance_yaml,
+    network_yaml,
     schedule_commands,
     study_commands,
     study_remark,
 )
-from themis_opt.show.report.sections import (
-    claim_markup,
-    commands_markup,
-    facts_markup,
-    instance_markup,
-    means_markup,
-    network_markup,
-    origin_markup,
-    static_markup,
-)
-from themis_opt.show.report.study_grid import study_grid
-from themis_opt.show.report.views import MAX_ALL_STAGES, MAX_STAGES, lanes_document, num_stages, view_document
-from themis_opt.show.words import count_chunks, title
-from themis_opt.solving.bounds import best_bound, quick_bounds, scope_of
+from themis_opt.show.report.results_grid import GAP_NOTE, comparison_grid, grid_document, study_grid
+from themis_opt.show.report.timeline_figure import MAX_ALL_STAGES, MAX_STAGES, num_stages, time_unit, timeline_figure
+from themis_opt.show.words import count_chunks, format_gap, format_speedup, title
 from themis_opt.studies.table import StudyTable
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing import metrics
 
 MAX_POINTS = 5_000
 """Of a study that a page holds: ten times as many take a browser half a minute."""
 
 MAX_REASONS = 50
 """Different reasons of failures that a page names."""
+
+Facts = list[tuple[str, str]]
 
 
 def comparison_report(comparison: ComparisonFile) -> str:
@@ -54,7 +49,7 @@ def comparison_report(comparison: ComparisonFile) -> str:
     Raises
     ------
     InputError
-        When plotly is not installed.
+        When plotly or jinja2 is not installed.
     """
     origin = Origin(comparison.options, comparison.seed, comparison.versions, comparison.machine)
     commands = [comparison_commands(origin, [row.name for row in run.rows]) for run in comparison.runs]
@@ -69,16 +64,12 @@ def schedule_report(schedule: Schedule, name: str) -> str:
     Raises
     ------
     InputError
-        When plotly is not installed.
+        When plotly or jinja2 is not installed.
     """
-    instance = schedule.instance
-    bound = schedule.bound or best_bound(quick_bounds(instance, scope_of(schedule)))
-    makespan_ps = simulate(instance, schedule).makespan_ps
-    judged = schedule.replace(bound=bound, makespan_ps=makespan_ps)
-    row = Row(schedule.scheduler or name, judged, baseline_makespan_ps(instance), 0.0)
+    row = Row.of(schedule.scheduler or name, schedule)
     versions = {} if schedule.version is None else {"themis-opt": schedule.version}
     origin = Origin({}, schedule.seed, versions)
-    return _report((Run(instance, bound, (row,)),), [schedule_commands(schedule, name)], origin)
+    return _report((Run(schedule.instance, row.bound, (row,)),), [schedule_commands(schedule, name)], origin)
 
 
 def study_report(study: StudyTable) -> str:
@@ -87,103 +78,66 @@ def study_report(study: StudyTable) -> str:
     Raises
     ------
     InputError
-        When plotly is not installed.
+        When plotly or jinja2 is not installed.
     """
     shown = replace(study, rows=study.rows[:MAX_POINTS])
     grid = study_grid(shown)
-    counts: dict[str, int] = {}
-    for row in study.rows:
-        counts[row.status] = counts.get(row.status, 0) + 1
     axes = ", ".join(
         f"{column.field} ({len({row.values.get(column.name) for row in study.rows})})" for column in study.axes
     )
     facts = [
         ("points", str(len(study.rows))),
-        *((status, str(count)) for status, count in counts.items()),
+        *((status, str(count)) for status, count in Counter(row.status for row in study.rows).items()),
         ("axes", axes),
         ("metrics", ", ".join(column.field for column in study.metrics)),
     ]
     if len(shown.rows) < len(study.rows):
         facts.append(("in this page", f"the first {MAX_POINTS} points; 'themis-opt rows' has all of them"))
-    reasons = list(dict.fromkeys(row.reason for row in study.rows if row.reason))[:MAX_REASONS]
-    origin = Origin(versions={"themis-opt": study.version} if study.version else {})
-    sections = [
-        Section("summary", "Summary", [facts_markup(facts), _reasons(reasons)]),
-        Section("plots", "Sweep and gap", [static_markup("sweep.html")]),
-        _results(grid, "Every point with its figures; a heading sorts, a first cell selects", _study_note(study)),
-        Section(
-            "reproduce",
-            "The study, and how to run it again",
-            [
-                element("p", "Save this as study.yaml:"),
-                element("pre", study.study_text, tabindex="0"),
-                element("p", remark, class_="note") if (remark := study_remark(study.study_text)) else Markup(""),
-                *(network_markup(network) for network in study.networks),
-                commands_markup(study_commands()),
-                origin_markup(origin),
-            ],
-        ),
-    ]
-    subject = f"A study of {len(study.rows)} points"
-    return page_text(study.name or "Study", subject, sections, {"grid": grid_document(grid), "runs": [], "views": []})
+    fields = {column.field for column in study.metrics}
+    notes = {"speedup": "Speedup is over the baseline with the point's number of chunks.", "gap": GAP_NOTE}
+    context = {
+        "title": study.name or "Study",
+        "subject": f"A study of {len(study.rows)} points",
+        "kind": "study",
+        "facts": facts,
+        "failures": list(dict.fromkeys(row.reason for row in study.rows if row.reason))[:MAX_REASONS],
+        "grid": grid,
+        "table_caption": "Every point with its figures; a heading sorts, a first cell selects",
+        "table_note": " ".join(note for field, note in notes.items() if field in fields),
+        "has_plots": True,
+        "study_text": study.study_text,
+        "study_remark": study_remark(study.study_text),
+        "networks": [_network_part(network) for network in study.networks],
+        "commands": study_commands(),
+        "origin": Origin(versions={"themis-opt": study.version} if study.version else {}).facts,
+        "gap_note": GAP_NOTE,
+    }
+    return page_text(context, {"grid": grid_document(grid), "runs": [], "views": []})
 
 
 def _report(runs: Sequence[Run], commands: Sequence[Sequence[Commands]], origin: Origin) -> str:
     grid = comparison_grid(runs)
+    baselines = baselines_of(runs)
     views, left_out = _views(runs)
     is_single = len(runs) == 1
     names = list(dict.fromkeys(run.instance.network.name for run in runs))
-    heading = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    subject = title(runs[0].instance) if is_single else f"{len(runs)} instances, {len(grid.rows)} schedules"
-    timeline = [static_markup("timeline.html")]
-    if left_out:
-        timeline.insert(0, element("p", f"Too many stages to draw, in the table only: {', '.join(left_out)}."))
-    sections = [
-        Section("summary", "Summary", _summary(runs)),
-        _results(grid, "Every schedule with its figures; a heading sorts, a name selects", _note(runs)),
-        *([] if is_single else [Section("plots", "Sweep and gap", [static_markup("sweep.html")])]),
-        Section("timeline", "Timeline", timeline),
-        Section(
-            "reproduce",
-            "The instance, and how to reproduce it",
-            [
-                *(
-                    instance_markup(run.instance, told, place)
-                    for place, (run, told) in enumerate(zip(runs, commands, strict=True))
-                ),
-                origin_markup(origin),
-            ],
-        ),
-    ]
-    data = {
-        "grid": grid_document(grid),
-        "runs": [
-            {
-                "title": title(run.instance),
-                "lanes": lanes_document(run.instance),
-                "phases": [phase.value.upper() for phase in run.instance.phases],
-            }
-            for run in runs
-        ],
-        "views": views,
+    context = {
+        "title": ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else ""),
+        "subject": title(runs[0].instance) if is_single else f"{len(runs)} instances, {len(grid.rows)} schedules",
+        "kind": "comparison",
+        "means": None if is_single else _means(runs, baselines),
+        "num_runs": len(runs),
+        "claims": [_claim_part(run, baseline) for run, baseline in zip(runs, baselines, strict=True)],
+        "grid": grid,
+        "table_caption": "Every schedule with its figures; a heading sorts, a name selects",
+        "table_note": _note(runs),
+        "has_plots": not is_single,
+        "left_out": left_out,
+        "instances": [_instance_part(run.instance, told) for run, told in zip(runs, commands, strict=True)],
+        "origin": origin.facts,
+        "gap_note": GAP_NOTE,
     }
-    return page_text(heading, subject, sections, data)
-
-
-def _summary(runs: Sequence[Run]) -> list[Markup]:
-    baselines = baselines_of(runs)
-    claims = [
-        claim_markup(run, claim_of(run, baseline), baseline, place)
-        for place, (run, baseline) in enumerate(zip(runs, baselines, strict=True))
-    ]
-    if len(runs) == 1:
-        return claims
-    return [
-        element("h3", f"Over {len(runs)} instances"),
-        means_markup(runs, baselines),
-        element("h3", "The instance of the selected row"),
-        *claims,
-    ]
+    return page_text(context, {"grid": grid_document(grid), "runs": _axes(runs), "views": views})
 
 
 def _views(runs: Sequence[Run]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -191,28 +145,133 @@ def _views(runs: Sequence[Run]) -> tuple[list[dict[str, Any]], list[str]]:
     views: list[dict[str, Any]] = []
     left_out = []
     num_left = MAX_ALL_STAGES
-    row_idx = 0
     for run_idx, run in enumerate(runs):
+        unit = time_unit(max(row.makespan_ps for row in run.rows))
         for row in run.rows:
+            told: dict[str, Any] = {"run": run_idx, "name": row.name, "makespan_ps": float(row.makespan_ps)}
             count = num_stages(row)
-            told: dict[str, Any] = {"row": row_idx, "run": run_idx, "name": row.name}
             if count <= min(MAX_STAGES, num_left):
                 num_left -= count
-                told |= view_document(row)
+                told["figure"] = timeline_figure(row, unit)
             else:
                 left_out.append(row.name)
             views.append(told)
-            row_idx += 1
     return views, left_out
 
 
-def _results(grid: Grid, caption: str, note: str) -> Section:
-    table = grid_markup(grid, told_by="results-caption")
-    parts = [
-        element("p", caption, id="results-caption", class_="note"),
-        element("div", table, class_="scroll", tabindex="0", role="region", aria_label="Results"),
+def _axes(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return each run's title, and where one axis for all its schedules ends."""
+    ends = [max(row.makespan_ps for row in run.rows) for run in runs]
+    return [
+        {"title": title(run.instance), "end": 1.02 * max(end, 1) / time_unit(end)[1]}
+        for run, end in zip(runs, ends, strict=True)
     ]
-    return Section("table", "All results", [*parts, element("p", note, class_="note")] if note else parts)
+
+
+def _claim_part(run: Run, baseline: Baseline) -> dict[str, Any]:
+    """Return the summary of one instance: figures, the claim, and why no schedule can be faster."""
+    row = best_row(run)
+    asked = (f"against {baseline.asked}", format_speedup(row.speedup), format_time(baseline.asked_ps))
+    if baseline.is_best_as_asked:
+        against = [(f"{asked[0]}, its best number", *asked[1:])]
+    else:
+        factor = format_speedup(ratio(baseline.best_ps, row.makespan_ps))
+        against = [asked, (f"against {baseline.best}", factor, format_time(baseline.best_ps))]
+    tiles = [
+        ("shortest makespan", format_time(row.makespan_ps), row.name),
+        *against,
+        ("above the bound for its chunks", format_gap(row.gap), format_time(row.bound.value_ps)),
+        ("bandwidth use", f"{row.bw_utilization:.1%}", f"busbw {row.busbw_Bps / 1e9:.5g} GB/s"),
+    ]
+    return {"title": title(run.instance), "claim": claim_of(run, baseline), "tiles": tiles}
+
+
+def _means(runs: Sequence[Run], baselines: Sequence[Baseline]) -> list[tuple[str, ...]]:
+    """Return the means of every scheduler over several instances.
+
+    There is no mean of gaps: each is to the bound for its own sizing and number of chunks, so the least mean may be the
+    slowest scheduler's.
+    """
+    by_name: dict[str, list[tuple[Row, Baseline]]] = {}
+    for run, baseline in zip(runs, baselines, strict=True):
+        for row in run.rows:
+            by_name.setdefault(row.name, []).append((row, baseline))
+    return [
+        (
+            name,
+            str(len(rows)),
+            format_speedup(metrics.geometric_mean([row.speedup for row, _ in rows]), 3),
+            format_speedup(metrics.geometric_mean([ratio(told.best_ps, row.makespan_ps) for row, told in rows]), 3),
+            f"{sum(row.bw_utilization for row, _ in rows) / len(rows):.1%}",
+            str(sum(row.status is Status.OPTIMAL for row, _ in rows)),
+        )
+        for name, rows in by_name.items()
+    ]
+
+
+def _instance_part(instance: Instance, commands: Sequence[Commands]) -> dict[str, Any]:
+    """Return an instance in full, and the commands for it."""
+    sizes = instance.equal_chunk_sizes()
+    chunk = f"{min(sizes)} B" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)} B"
+    facts = [
+        ("network", instance.network.name),
+        ("collective", str(instance.collective)),
+        ("size", f"{format_size(instance.size_bytes)} per NPU ({instance.size_bytes} B)"),
+        ("chunks", f"{count_chunks(instance.num_chunks)} of {chunk}"),
+        ("occupancy", str(instance.occupancy)),
+        ("chunk overhead", format_time(instance.chunk_overhead_ps)),
+        ("NPUs", str(instance.num_npus)),
+        ("sends", f"{format_size(metrics.sent_bytes(instance))} per NPU over all dimensions"),
+        ("bandwidth", f"{format_bandwidth(metrics.total_bandwidth_Bps(instance))} per NPU over all dimensions"),
+        ("ideal", f"{format_time(metrics.ideal_ps(instance))}, every dimension busy all the time, no latency"),
+    ]
+    return {
+        "heading": title(instance),
+        "facts": facts,
+        **_dimensions(instance.network, instance.involved),
+        "file_heading": "The instance as a file: save it as instance.yaml",
+        "file": instance_yaml(instance),
+        "commands": commands,
+    }
+
+
+def _network_part(network: Network) -> dict[str, Any]:
+    """Return a network in full."""
+    bandwidth_Bps = sum(dimension.bandwidth_Bps for dimension in network.dimensions)
+    return {
+        "heading": f"The network {network.name}",
+        "facts": [
+            ("NPUs", str(network.num_npus)),
+            ("bandwidth", f"{format_bandwidth(bandwidth_Bps)} per NPU over all dimensions"),
+        ],
+        **_dimensions(network, range(network.num_dimensions)),
+        "file_heading": "The network as a file: where the study names a file, save it under that name",
+        "file": network_yaml(network),
+        "commands": (),
+    }
+
+
+def _dimensions(network: Network, involved: Sequence[int]) -> dict[str, Any]:
+    """Return the table of a network's dimensions, and what its file remarks on it."""
+    bandwidths = bandwidth_column([dimension.bandwidth_Bps for dimension in network.dimensions])
+    latencies = time_column([dimension.latency_ps for dimension in network.dimensions], trim=True)
+    rows = [
+        (
+            f"dim{k + 1}" if k in involved else f"dim{k + 1} (not involved)",
+            str(dimension.topology),
+            str(dimension.size),
+            str(dimension.algorithm),
+            str(dimension.num_steps()),
+            bandwidths[k],
+            latencies[k],
+            "" if dimension.links is None else str(dimension.links),
+            "free" if (Bps := dimension.reduction_bandwidth_Bps) is None else format_bandwidth(Bps),
+        )
+        for k, dimension in enumerate(network.dimensions)
+    ]
+    remarks = [("source", network.source), ("note", network.note)]
+    remarks += [(f"dim{k + 1}", dimension.note) for k, dimension in enumerate(network.dimensions)]
+    return {"dimensions": rows, "remarks": [(name, text) for name, text in remarks if text]}
 
 
 def _note(runs: Sequence[Run]) -> str:
@@ -221,15 +280,3 @@ def _note(runs: Sequence[Run]) -> str:
     count = count_chunks(counts.pop()) if len(counts) == 1 else "the number of chunks that its instance asks for"
     scopes = {row.bound.scope for run in runs for row in run.rows}
     return f"Speedup is over the baseline with {count}. {GAP_NOTE if len(scopes) > 1 else ''}".rstrip()
-
-
-def _study_note(study: StudyTable) -> str:
-    fields = {column.field for column in study.metrics}
-    notes = {"speedup": "Speedup is over the baseline with the point's number of chunks.", "gap": GAP_NOTE}
-    return " ".join(note for field, note in notes.items() if field in fields)
-
-
-def _reasons(reasons: Sequence[str]) -> Markup:
-    if not reasons:
-        return Markup("")
-    return element("div", element("h3", "What failed"), element("ul", (element("li", reason) for reason in reasons)))
