@@ -39,9 +39,9 @@ def path(tmp_path: Path) -> Path:
             assert point.task is not None
             figures = {"makespan_ps": 10**6 * (place + 1), "gap": place / 8, "bound_kind": "fluid", "busbw_Bps": 1.5e9}
             if place == 2:
-                store.add([Finding(point.task.key, "failed", {}, 0.1, "a reason, with a comma")])
+                store.add(Finding(point.task.key, "failed", {}, 0.1, "a reason, with a comma"))
             elif place != 4:
-                store.add([Finding(point.task.key, "heuristic", figures, 0.1)])
+                store.add(Finding(point.task.key, "heuristic", figures, 0.1))
     return file
 
 

@@ -37,7 +37,7 @@ def test_results_stand_beside_their_points_in_the_studys_order(study: Study, tmp
     keys = keys_of(study)
     with StudyStore(path) as store:
         store.plan(study, plan(study))
-        store.add([replace(FOUND, key=keys[2]), replace(FOUND, key=keys[0], status="failed", figures={}, reason="why")])
+        store.add(replace(FOUND, key=keys[2]), replace(FOUND, key=keys[0], status="failed", figures={}, reason="why"))
     table = read_table(path)
     assert (table.name, table.study_text) == ("mine", study.text)
     assert table.networks == (load_network("2d-sw-sw"),)
@@ -57,7 +57,7 @@ def test_it_may_be_read_while_it_is_written(study: Study, tmp_path: Path) -> Non
     path = tmp_path / "s.db"
     with StudyStore(path) as store:
         store.plan(study, plan(study))
-        store.add([replace(FOUND, key=keys_of(study)[0])])
+        store.add(replace(FOUND, key=keys_of(study)[0]))
         assert [row.status for row in read_table(path).rows] == ["heuristic", "missing", "missing", "missing"]
 
 
@@ -65,7 +65,7 @@ def test_a_changed_study_keeps_what_still_holds(study: Study, tmp_path: Path) ->
     path = tmp_path / "s.db"
     with StudyStore(path) as store:
         store.plan(study, plan(study))
-        store.add([replace(FOUND, key=key) for key in keys_of(study)])
+        store.add(*[replace(FOUND, key=key) for key in keys_of(study)])
     other = study_of(tmp_path, "base: {network: 2d-sw-sw}\naxes: {chunks: [8, 4]}\nmetrics: [makespan_ps]\n")
     with StudyStore(path) as store:
         store.plan(other, plan(other))
@@ -97,7 +97,7 @@ def test_a_killed_sweep_leaves_a_whole_file_and_no_lock(study: Study, tmp_path: 
         "study = load_study(sys.argv[1])\n"
         "store = StudyStore(sys.argv[2])\n"
         "store.plan(study, plan(study))\n"
-        "store.add([Finding(sys.argv[3], 'heuristic', {'makespan_ps': 5}, 0.5)])\n"
+        "store.add(Finding(sys.argv[3], 'heuristic', {'makespan_ps': 5}, 0.5))\n"
         "store._connection.execute('BEGIN IMMEDIATE')\n"
         "store._connection.execute('DELETE FROM results')\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -157,7 +157,7 @@ def test_a_damaged_file_is_one_clear_message(study: Study, tmp_path: Path, damag
     path = tmp_path / "s.db"
     with StudyStore(path) as store:
         store.plan(study, plan(study))
-        store.add([replace(FOUND, key=key) for key in keys_of(study)])
+        store.add(*[replace(FOUND, key=key) for key in keys_of(study)])
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2] if damage == "cut" else data[:100] + b"\xff" * (len(data) - 100))
     with pytest.raises(InputError, match=r"s\.db: .*(malformed|database|disk)"):
@@ -169,11 +169,11 @@ def test_a_full_disk_keeps_what_was_written(study: Study, tmp_path: Path) -> Non
     keys = keys_of(study)
     with StudyStore(path) as store:
         store.plan(study, plan(study))
-        store.add([replace(FOUND, key=keys[0])])
+        store.add(replace(FOUND, key=keys[0]))
         (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
         store._connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own word for a disk of this size
         with pytest.raises(InputError, match=r"s\.db: .*full; what was written before is kept"):
-            store.add([replace(FOUND, key=f"{keys[1]}{number}", reason="long" * 100) for number in range(500)])
+            store.add(*[replace(FOUND, key=f"{keys[1]}{number}", reason="long" * 100) for number in range(500)])
     assert [row.status for row in read_table(path).rows] == ["heuristic", "missing", "missing", "missing"]
 
 
@@ -211,12 +211,12 @@ def test_a_file_that_goes_away_is_noticed_at_the_next_result(study: Study, tmp_p
     keys = keys_of(study)
     with StudyStore(path) as store:
         store.plan(study, plan(study))
-        store.add([replace(FOUND, key=keys[0])])
+        store.add(replace(FOUND, key=keys[0]))
         path.unlink()
         if how == "replaced":
             path.touch()
         with pytest.raises(InputError, match=r"s\.db: was removed or replaced while the study ran"):
-            store.add([replace(FOUND, key=keys[1])])
+            store.add(replace(FOUND, key=keys[1]))
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_an_edited_file_is_one_clear_message(study: Study, tmp_path: Path, edit:
     path = tmp_path / "s.db"
     with StudyStore(path) as store:
         store.plan(study, plan(study))
-        store.add([replace(FOUND, key=key) for key in keys_of(study)])
+        store.add(*[replace(FOUND, key=key) for key in keys_of(study)])
     with sqlite3.connect(path) as connection:
         connection.execute(edit)
     connection.close()

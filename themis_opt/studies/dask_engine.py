@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import logging
 import threading
 import time
@@ -13,8 +14,10 @@ from types import TracebackType
 from typing import Any
 
 from themis_opt.problem.errors import InputError, SolverError
+from themis_opt.problem.version import VERSION
 from themis_opt.studies.evaluating import Evaluator
 from themis_opt.studies.study_engine import MAX_ATTEMPTS, Batch, Finding, failure
+from themis_opt.studies.tasks import Task
 
 CONNECT_S = 15.0
 """How long the cluster's scheduler may take to answer."""
@@ -49,30 +52,29 @@ class DaskEngine:
         require_dask()
         self._wanted = tuple(wanted)
         self._address = address
+        self._where = "" if address is None else f" at {address}"
         self._num_workers = num_workers
         self._stack = contextlib.ExitStack()
+        # Dask has no types: its client, futures and what iterates over them.
         self._client: Any = None
+        self._running: Any = None
+        self._batch_of: dict[str, Batch] = {}
 
     def __enter__(self) -> DaskEngine:
         import distributed
 
-        cluster: Any = distributed.LocalCluster
+        make_cluster: Any = distributed.LocalCluster
+        make_client: Any = distributed.Client
+        here = {"threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
         try:
-            with self._stack:  # undone if something fails
-                self._stack.enter_context(_quiet_log())
+            with contextlib.ExitStack() as stack:  # undone if something fails
+                stack.enter_context(_quiet_log())
                 target: Any = self._address
                 if target is None:
-                    target = self._stack.enter_context(
-                        cluster(
-                            n_workers=self._num_workers,
-                            threads_per_worker=1,
-                            dashboard_address=None,
-                            host="127.0.0.1",
-                        )
-                    )
-                self._client = self._stack.enter_context(_client(distributed.Client, target))
+                    target = stack.enter_context(make_cluster(n_workers=self._num_workers, **here))
+                self._client = stack.enter_context(make_client(target, timeout=CONNECT_S, set_as_default=False))
                 self._require_same_version()
-                self._stack = self._stack.pop_all()
+                self._stack = stack.pop_all()
         except (OSError, TimeoutError, ValueError, TypeError) as error:
             raise InputError(f"--scheduler: no dask scheduler answers at {self._address}: {error}") from None
         return self
@@ -92,21 +94,38 @@ class DaskEngine:
 
         as_completed: Any = distributed.as_completed
         attempts: Counter[str] = Counter()
-        running: Any = as_completed(loop=self._client.loop)
-        batch_of: dict[str, Batch] = {}
-        for _ in range(self._num_places()):
-            self._submit_next(batches, running, batch_of)
-        for future in running:
-            batch = batch_of.pop(future.key)
+        self._running = as_completed(loop=self._client.loop)
+        self._wait_for_a_worker()
+        for _ in range(AHEAD * max(1, sum(self._client.nthreads().values()))):
+            self._submit(*next(batches, ()))
+        for future in self._running:
+            batch = self._batch_of.pop(future.key)
             try:
                 yield from future.result()
             except GeneratorExit:
                 raise
             except Exception as error:  # of the batch, of its worker, or of the cluster
                 self._require_cluster()
-                yield from self._again(batch, error, running, batch_of, attempts)
+                yield from self._again(batch, error, attempts)
             future.release()
-            self._submit_next(batches, running, batch_of)
+            self._submit(*next(batches, ()))
+
+    def _submit(self, *batch: Task) -> None:
+        if batch:
+            future = self._client.submit(evaluate_batch, batch, self._wanted, pure=False, retries=MAX_ATTEMPTS - 1)
+            self._batch_of[future.key] = batch
+            self._running.add(future)
+
+    def _again(self, batch: Batch, error: BaseException, attempts: Counter[str]) -> Iterator[Finding]:
+        """Submit the tasks of a batch that came to grief one by one; one that was alone and is to blame has failed."""
+        if len(batch) == 1:
+            (task,) = batch
+            attempts[task.key] += 1
+            if attempts[task.key] > 1 or not _is_of_worker(error):
+                yield failure(task.key, f"{type(error).__name__}: {error}")
+                return
+        for task in batch:
+            self._submit(task)
 
     def _require_cluster(self) -> None:
         """Raise when the cluster's scheduler has gone away, which its client may take a moment to see.
@@ -119,40 +138,8 @@ class DaskEngine:
         deadline = time.monotonic() + _NOTICE_S
         while time.monotonic() < deadline:
             if self._client.status != "running":
-                raise SolverError(f"the dask scheduler{_at(self._address)} went away")
+                raise SolverError(f"the dask scheduler{self._where} went away")
             time.sleep(0.05)
-
-    def _submit_next(self, batches: Iterator[Batch], running: Any, batch_of: dict[str, Batch]) -> None:
-        batch = next(batches, None)
-        if batch is not None:
-            self._submit(batch, running, batch_of)
-
-    def _submit(self, batch: Batch, running: Any, batch_of: dict[str, Batch]) -> None:
-        future = self._client.submit(evaluate_batch, batch, self._wanted, pure=False, retries=MAX_ATTEMPTS - 1)
-        batch_of[future.key] = batch
-        running.add(future)
-
-    def _again(
-        self,
-        batch: Batch,
-        error: BaseException,
-        running: Any,
-        batch_of: dict[str, Batch],
-        attempts: Counter[str],
-    ) -> Iterator[Finding]:
-        if len(batch) == 1:
-            (task,) = batch
-            attempts[task.key] += 1
-            if attempts[task.key] > 1 or not _is_of_worker(error):
-                yield failure(task.key, f"{type(error).__name__}: {error}", 0.0)
-                return
-        for task in batch:
-            self._submit((task,), running, batch_of)
-
-    def _num_places(self) -> int:
-        """Return how many batches the cluster is given at a time."""
-        self._wait_for_a_worker()
-        return int(AHEAD * max(1, sum(self._client.nthreads().values())))
 
     def _wait_for_a_worker(self) -> None:
         """Wait until the cluster has a worker.
@@ -166,7 +153,7 @@ class DaskEngine:
             self._client.wait_for_workers(1, timeout=_TIMEOUT_S)
         except TimeoutError:
             raise InputError(
-                f"--scheduler: the dask cluster{_at(self._address)} has had no worker for {_TIMEOUT_S:g} s; "
+                f"--scheduler: the dask cluster{self._where} has had no worker for {_TIMEOUT_S:g} s; "
                 "start one (dask worker ADDRESS)"
             ) from None
 
@@ -178,8 +165,6 @@ class DaskEngine:
         InputError
             Naming a worker that lacks it.
         """
-        from themis_opt.problem.version import VERSION
-
         self._wait_for_a_worker()
         found = self._client.run(installed_version, on_error="return")
         for worker, version in found.items():
@@ -191,10 +176,6 @@ class DaskEngine:
                 )
 
 
-def _at(address: str | None) -> str:
-    return "" if address is None else f" at {address}"
-
-
 def require_dask() -> None:
     """Raise unless dask is installed.
 
@@ -203,16 +184,12 @@ def require_dask() -> None:
     InputError
         Saying what to install.
     """
-    try:
-        import distributed  # noqa: F401
-    except ImportError:
-        raise InputError("--engine dask needs dask: pip install 'themis-opt[dask]'") from None
+    if importlib.util.find_spec("distributed") is None:
+        raise InputError("--engine dask needs dask: pip install 'themis-opt[dask]'")
 
 
 def installed_version() -> str:
     """Return the version of themis-opt; runs on a worker."""
-    from themis_opt.problem.version import VERSION
-
     return VERSION
 
 
@@ -243,10 +220,6 @@ def _quiet_log() -> Iterator[None]:
     finally:
         for name, level in levels.items():
             logging.getLogger(name).setLevel(level)
-
-
-def _client(make: Any, target: Any) -> Any:
-    return make(target, timeout=CONNECT_S, set_as_default=False)
 
 
 def _is_of_worker(error: BaseException) -> bool:

@@ -80,7 +80,7 @@ class LocalEngine:
         while waiting:
             worker, message = self._next_message(deadline)
             if message is None:
-                raise SolverError(f"a process of the study did not start{worker.last_words()}")
+                raise SolverError(f"a process of the study did not start: {worker.child.last_words()}")
             worker.is_ready = True
             waiting.discard(worker)
 
@@ -132,7 +132,7 @@ class LocalEngine:
 
     def _replace(self, worker: _Worker, again: deque[Batch], attempts: Counter[str]) -> Iterator[Finding]:
         """Put a fresh process in the place of one that died; what it was working on is tried again, or has failed."""
-        how = worker.last_words()
+        how = f" (the last one by {worker.child.last_words()})"
         if not worker.is_ready:
             self._num_false_starts += 1
             if self._num_false_starts >= MAX_ATTEMPTS:
@@ -179,10 +179,6 @@ class _Worker:
         self.left.extend(batch)
         with contextlib.suppress(OSError):  # it has died: its last message says so
             self.child.send(batch)
-
-    def last_words(self) -> str:
-        """Return how it ended, to follow a sentence."""
-        return f" (the last one by {self.child.last_words()})"
 
 
 def _machine_bytes() -> int:

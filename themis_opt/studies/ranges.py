@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import accumulate, groupby, repeat, takewhile
 from math import ceil, log10
 from typing import Any
 
 from themis_opt.files.strict import show
 from themis_opt.problem.choices import did_you_mean
-from themis_opt.problem.errors import InputError
+from themis_opt.problem.errors import InputError, located
 from themis_opt.studies.fields import Field, exact_value_text
 
 MAX_VALUES = 100_000
@@ -38,27 +39,28 @@ def axis_values(field: Field, data: Any) -> tuple[Any, ...]:
     InputError
         When it is neither, it is empty, or a value is wrong or stands there twice.
     """
+    values: list[Any] = []
     if isinstance(data, dict):
-        values = tuple(_range(field, data))
+        values = list(_range(field, data))
     elif isinstance(data, list):
-        values = tuple(_read(field, value, index) for index, value in enumerate(data))
+        for index, value in enumerate(data):
+            with located(f"[{index}]"):
+                values.append(field.read(value))
     else:
         raise InputError(f"{show(data)} is not allowed; expected a list of values or a range such as {_example(field)}")
     if not values:
         raise InputError(f"is empty; name at least one value, such as {_example(field)}")
-    _require_distinct(field, values)
-    return values
-
-
-def _read(field: Field, value: Any, index: int) -> Any:
-    try:
-        return field.read(value)
-    except InputError as error:
-        message = str(error)
-        raise InputError(f"[{index}]: {message}") from None
+    seen: set[str] = set()
+    for value in values:
+        text = repr(value)
+        if text in seen:
+            raise InputError(f": {exact_value_text(field, value)} stands there twice; name every value once")
+        seen.add(text)
+    return tuple(values)
 
 
 def _range(field: Field, data: dict[str, Any]) -> Iterator[Any]:
+    """Return the values of a range, which may be lazy: some have more than anybody wants."""
     for key in data:
         if key not in _KEYS:
             raise InputError(f".{show(key)}: unknown key; a range has {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}")
@@ -72,66 +74,58 @@ def _range(field: Field, data: dict[str, Any]) -> Iterator[Any]:
         raise InputError(f": has {' and '.join(ways) or 'no step'}; a range has one of points, step or factor")
     if "scale" in data and (ways != ["points"] or data["scale"] not in ("linear", "log")):
         raise InputError(f".scale: {show(data['scale'])} is not allowed; it is linear or log, and stands beside points")
-    if ways == ["points"]:
-        return _points(field, first, last, data["points"], data.get("scale") == "log")
-    return _steps(field, first, last, ways[0], data[ways[0]])
+    (way,) = ways
+    if first <= 0 and (way == "factor" or data.get("scale") == "log"):
+        raise InputError(f".from: must be above zero {'where a factor is' if way == 'factor' else 'on a log scale'}")
+    with located(f".{way}"):
+        if way == "points":
+            values = _points(first, last, data["points"], data.get("scale") == "log")
+        else:
+            values = _steps(field, first, last, way, data[way])
+    kept = (round(value) if field.parameter.is_whole else value for value in values)
+    return (value for value, _ in groupby(kept))
 
 
 def _end(field: Field, data: dict[str, Any], key: str) -> Fraction:
-    if key not in data:
-        raise InputError(f".{key}: is missing; a range has from and to")
-    try:
+    with located(f".{key}"):
+        if key not in data:
+            raise InputError("is missing; a range has from and to")
         value = field.read(data[key])
-    except InputError as error:
-        raise InputError(f".{key}: {error}") from None
-    if value is None:
-        raise InputError(f".{key}: null is not the end of a range")
+        if value is None:
+            raise InputError("null is not the end of a range")
     return Fraction(value)
 
 
-def _points(field: Field, first: Fraction, last: Fraction, points: Any, is_log: bool) -> Iterator[Any]:
+def _points(first: Fraction, last: Fraction, points: Any, is_log: bool) -> Iterator[Fraction]:
     if type(points) is not int or not 1 <= points <= MAX_VALUES:
-        raise InputError(f".points: {show(points)} is not allowed; expected a whole number from 1 to {MAX_VALUES}")
+        raise InputError(f"{show(points)} is not allowed; expected a whole number from 1 to {MAX_VALUES}")
     if points == 1 and first != last:
-        raise InputError(".points: 1 is not allowed where from and to differ; ask for two or more")
-    if is_log and first <= 0:
-        raise InputError(".from: must be above zero on a log scale")
-    seen: Any = None
-    for place in range(points):
+        raise InputError("1 is not allowed where from and to differ; ask for two or more")
+
+    def value(place: int) -> Fraction:
         if place in (0, points - 1):
-            value = first if place == 0 else last
+            return first if place == 0 else last
+        share = Fraction(place, points - 1)
+        if is_log:
+            between = Fraction(float(first) * float(last / first) ** float(share))
         else:
-            share = Fraction(place, points - 1)
-            if is_log:
-                exact = Fraction(float(first) * float(last / first) ** float(share))
-            else:
-                exact = first + (last - first) * share
-            value = min(max(_rounded(exact), first), last)
-        kept = _kept(field, value)
-        if kept != seen:
-            yield kept
-        seen = kept
+            between = first + (last - first) * share
+        return min(max(_rounded(between), first), last)
+
+    return map(value, range(points))
 
 
-def _steps(field: Field, first: Fraction, last: Fraction, way: str, data: Any) -> Iterator[Any]:
-    try:
-        step = Fraction(field.read(data)) if way == "step" else _factor(data)
-    except InputError as error:
-        raise InputError(f".{way}: {error}") from None
-    if way == "step" and step <= 0:
-        raise InputError(f".step: {show(data)} is not allowed; it must be above zero")
-    if way == "factor" and first <= 0:
-        raise InputError(".from: must be above zero where a factor is")
+def _steps(field: Field, first: Fraction, last: Fraction, way: str, data: Any) -> Iterator[Fraction]:
+    step = Fraction(field.read(data)) if way == "step" else _factor(data)
+    if step <= 0:
+        raise InputError(f"{show(data)} is not allowed; it must be above zero")
     count = (last - first) / step if way == "step" else log10(last / first) / log10(step)
     if count >= MAX_VALUES:
-        raise InputError(f".{way}: makes more than {MAX_VALUES} values; take a larger {way}")
-    value, seen = first, None
-    while value <= last:
-        kept = _kept(field, value)
-        if kept != seen:
-            yield kept
-        seen = kept
-        value = value + step if way == "step" else _shortened(value * step)
+        raise InputError(f"makes more than {MAX_VALUES} values; take a larger {way}")
+    further = accumulate(
+        repeat(step), lambda value, step: value + step if way == "step" else _shortened(value * step), initial=first
+    )
+    return takewhile(lambda value: value <= last, further)
 
 
 def _shortened(value: Fraction) -> Fraction:
@@ -157,22 +151,9 @@ def _rounded(value: Fraction) -> Fraction:
     return round(value / scale) * scale
 
 
-def _kept(field: Field, value: Fraction) -> Any:
-    return round(value) if field.parameter.is_whole else value
-
-
-def _require_distinct(field: Field, values: tuple[Any, ...]) -> None:
-    seen: set[str] = set()
-    for value in values:
-        text = repr(value)
-        if text in seen:
-            raise InputError(f": {exact_value_text(field, value)} stands there twice; name every value once")
-        seen.add(text)
-
-
 def _example(field: Field) -> str:
-    values = {"B": ("1 MB", "1 GB"), "B/s": ("50 GB/s", "400 GB/s"), "ps": ("100 ns", "10 us")}
     if not field.parameter.is_number:
         return "[a, b]"
+    values = {"B": ("1 MB", "1 GB"), "B/s": ("50 GB/s", "400 GB/s"), "ps": ("100 ns", "10 us")}
     low, high = values.get(field.unit, ("1", "64"))
     return f"{{from: {low}, to: {high}, points: 4, scale: log}}"

@@ -12,7 +12,7 @@ import json
 import os
 import socket
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -155,7 +155,7 @@ class StudyStore:
         """
         return _all_findings(self._name, self._connection)
 
-    def add(self, findings: Iterable[Finding]) -> None:
+    def add(self, *findings: Finding) -> None:
         """Write down what was found.
 
         Raises

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from themis_opt.problem.errors import SolverError
 from themis_opt.studies.planning import Point, batches_of, plan
 from themis_opt.studies.store import StudyStore, read_findings
 from themis_opt.studies.study import Study
-from themis_opt.studies.study_engine import Batch, Engine, Finding
+from themis_opt.studies.study_engine import Engine, Finding
 from themis_opt.studies.study_metrics import Metric
 from themis_opt.studies.table import Value
 
@@ -57,6 +57,12 @@ class SweepProgress:
     def num_left(self) -> int:
         """Points still to do."""
         return self.num_points - self.num_before - self.num_done - self.num_impossible
+
+    def is_improved_by(self, value: int | float) -> bool:
+        """Return whether a value of the metric is better than the best so far."""
+        if not isinstance(self.best, int | float) or self.metric is None:
+            return True
+        return value > self.best if self.metric.more_is_better else value < self.best
 
     @property
     def rate(self) -> float:
@@ -115,11 +121,15 @@ def run_study(
         missing = tally.take_earlier(store.findings(), wanted, retry_failed)
         if missing:
             with make_engine(wanted) as engine:
-                _run(engine, batches_of(points, missing, MAX_BATCH), store, tally, on_progress)
-        end = tally.progress()
-    if end.num_left:
-        raise SolverError(f"{end.num_left} points came back from no process; run the study again")
-    return end
+                tally.started = time.monotonic()
+                for finding in engine.run(batches_of(points, missing, MAX_BATCH)):
+                    store.add(finding)
+                    tally.take(finding)
+                    if on_progress is not None:
+                        on_progress(tally.progress)
+    if tally.progress.num_left:
+        raise SolverError(f"{tally.progress.num_left} points came back from no process; run the study again")
+    return tally.progress
 
 
 def preview(study: Study, path: str | os.PathLike[str], points: tuple[Point, ...]) -> SweepProgress:
@@ -140,22 +150,7 @@ def preview(study: Study, path: str | os.PathLike[str], points: tuple[Point, ...
     tally = _Tally(study, points)
     if os.path.exists(path):
         tally.take_earlier(read_findings(path), tuple(metric.name for metric in study.metrics), retry_failed=False)
-    return tally.progress()
-
-
-def _run(
-    engine: Engine,
-    batches: Iterator[Batch],
-    store: StudyStore,
-    tally: _Tally,
-    on_progress: Callable[[SweepProgress], None] | None,
-) -> None:
-    tally.start()
-    for finding in engine.run(batches):
-        store.add([finding])
-        tally.take(finding)
-        if on_progress is not None:
-            on_progress(tally.progress())
+    return tally.progress
 
 
 class _Tally:
@@ -163,22 +158,13 @@ class _Tally:
 
     def __init__(self, study: Study, points: tuple[Point, ...]) -> None:
         self._points_by_key: dict[str, list[Point]] = {}
-        self._num_points = len(points)
-        self._num_before = self._num_failed = self._num_impossible = 0
         for point in points:
-            if point.task is None:
-                self._num_impossible += 1
-                self._num_failed += 1
-            else:
+            if point.task is not None:
                 self._points_by_key.setdefault(point.task.key, []).append(point)
-        self._metric = next((metric for metric in study.metrics if metric.more_is_better is not None), None)
-        self._best: int | float | None = None
-        self._best_values: tuple[Value, ...] = ()
-        self._num_done = 0
-        self._started = time.monotonic()
-
-    def start(self) -> None:
-        self._started = time.monotonic()
+        impossible = sum(point.task is None for point in points)
+        metric = next((metric for metric in study.metrics if metric.more_is_better is not None), None)
+        self.progress = SweepProgress(len(points), num_failed=impossible, num_impossible=impossible, metric=metric)
+        self.started = time.monotonic()
 
     def take_earlier(self, findings: Iterable[Finding], wanted: tuple[str, ...], retry_failed: bool) -> set[str]:
         """Count what was found before, and return the keys of what is missing."""
@@ -186,35 +172,22 @@ class _Tally:
         for finding in findings:
             if finding.key in missing and not finding.lacks(wanted) and not (finding.has_failed and retry_failed):
                 missing.discard(finding.key)
-                self._num_before += self._take(finding)
+                num_before = self.progress.num_before + self._take(finding)
+                self.progress = replace(self.progress, num_before=num_before)
         return missing
 
     def take(self, finding: Finding) -> None:
-        self._num_done += self._take(finding)
+        """Count what was found now."""
+        num_done = self.progress.num_done + self._take(finding)
+        self.progress = replace(self.progress, num_done=num_done, seconds=time.monotonic() - self.started)
 
     def _take(self, finding: Finding) -> int:
         points = self._points_by_key[finding.key]
+        now = self.progress
         if finding.has_failed:
-            self._num_failed += len(points)
-        elif self._metric is not None:
-            value = finding.figures.get(self._metric.name)
-            if isinstance(value, int | float) and self._is_better(value):
-                self._best, self._best_values = value, points[0].values
+            self.progress = replace(now, num_failed=now.num_failed + len(points))
+        elif now.metric is not None:
+            value = finding.figures.get(now.metric.name)
+            if isinstance(value, int | float) and now.is_improved_by(value):
+                self.progress = replace(now, best=value, best_values=points[0].values)
         return len(points)
-
-    def _is_better(self, value: int | float) -> bool:
-        assert self._metric is not None
-        return self._best is None or (value > self._best if self._metric.more_is_better else value < self._best)
-
-    def progress(self) -> SweepProgress:
-        return SweepProgress(
-            self._num_points,
-            self._num_before,
-            self._num_done,
-            self._num_failed,
-            time.monotonic() - self._started,
-            self._metric,
-            self._best,
-            self._best_values,
-            self._num_impossible,
-        )
