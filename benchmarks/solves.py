@@ -10,8 +10,8 @@ from themis_opt.problem.chunking import make_chunking
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule
 from themis_opt.solving.process import SolverProcess
-from themis_opt.solving.processors import usable_processors
 from themis_opt.solving.protocol import SolverParams
+from themis_opt.solving.resources import usable_processors
 from themis_opt.solving.run import run_solver
 
 SOLVER = "auto"

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from themis_opt.show.pictures import gap_map, save_picture
 from themis_opt.show.pictures.gap_map import common_range
 from themis_opt.show.pictures.panels import panels
-from themis_opt.solving.processors import usable_processors
+from themis_opt.solving.resources import usable_processors
 from themis_opt.studies import LocalEngine, StudyTable, load_study, read_table, run_study
 from themis_opt.studies.table import Value
 

@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from themis_opt import Instance, Sizing, load_network, schedule, solve
 from themis_opt.show.pictures import save_picture, sweep, utilization
 from themis_opt.show.pictures.panels import panels
-from themis_opt.solving.processors import usable_processors
+from themis_opt.solving.resources import usable_processors
 from themis_opt.studies import LocalEngine, StudyTable, load_study, read_table, run_study
 from themis_opt.studies.table import Value
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from themis_opt.show.pictures import gap_map, save_picture
-from themis_opt.solving.processors import usable_processors
+from themis_opt.solving.resources import usable_processors
 from themis_opt.studies import LocalEngine, load_study, read_table, run_study
 
 STUDY = Path(__file__).parent / "studies" / "themis_gap_map.yaml"

@@ -39,10 +39,9 @@ from themis_opt.problem.schedule import Status
 from themis_opt.solving.bounds import quick_bounds
 from themis_opt.solving.child import pickled, unpickled
 from themis_opt.solving.process import SolverProcess
-from themis_opt.solving.protocol import Progress, SolverParams, SolverResult
+from themis_opt.solving.protocol import BOUNDS, SOLVERS, Progress, SolverParams, SolverResult
 from themis_opt.solving.result import Ending, Result
 from themis_opt.solving.run import run_solver
-from themis_opt.solving.solvers import BOUNDS, SOLVERS
 
 LIMIT_S = 10.0**6
 """A time limit that no honest clock meets."""

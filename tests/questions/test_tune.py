@@ -31,7 +31,7 @@ from themis_opt.questions.fixed_choices import fitting_counts, shortest
 from themis_opt.questions.message_sizes import parse_sizes, size_range
 from themis_opt.questions.tune import tune
 from themis_opt.schedulers.registry import scheduler_names
-from themis_opt.solving.any_count import bound_for_any_count
+from themis_opt.solving.bounds import bound_for_any_count
 from themis_opt.solving.protocol import SolverParams
 
 DOCS = Path(__file__).parents[2] / "docs" / "designing.md"

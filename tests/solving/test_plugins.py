@@ -16,10 +16,9 @@ from themis_opt.problem.plugins import Registry
 from themis_opt.problem.schedule import Status
 from themis_opt.schedulers.registry import SCHEDULERS
 from themis_opt.solving.process import SolverProcess
-from themis_opt.solving.protocol import SolverParams
+from themis_opt.solving.protocol import SOLVERS, SolverParams
 from themis_opt.solving.result import Result
 from themis_opt.solving.run import run_solver
-from themis_opt.solving.solvers import SOLVERS
 
 
 @pytest.fixture

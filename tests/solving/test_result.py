@@ -9,7 +9,7 @@ import pytest
 import themis_opt
 from themis_opt import ChunkingChoice, Ending, Instance, Result, Sizing, SolverParams, Status
 from themis_opt.solving.keywords import choice_of, params_of
-from themis_opt.solving.processors import usable_processors
+from themis_opt.solving.resources import usable_processors
 
 INSTANCE = Instance(themis_opt.load_network("2d-sw-sw"), size_bytes=10**7, num_chunks=2)
 

@@ -9,7 +9,7 @@ def main() -> None:
     """Run the command line and exit with its code."""
     try:
         from themis_opt.cli.main import run
-        from themis_opt.solving.memory import collect_garbage_rarely
+        from themis_opt.solving.resources import collect_garbage_rarely
 
         collect_garbage_rarely()
         code = run()

@@ -310,7 +310,7 @@ def _chunks(ctx: click.Context, param: click.Parameter, value: str | None) -> tu
 def _solver(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Return the name of a solver there is, or ``none``; each verb says what that means to it."""
     if value != "none":
-        from themis_opt.solving.solvers import SOLVERS
+        from themis_opt.solving.protocol import SOLVERS
 
         _told(param, SOLVERS.require, value)
     return value

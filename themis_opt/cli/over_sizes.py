@@ -24,8 +24,8 @@ from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
 from themis_opt.problem.units import format_size
 from themis_opt.questions.message_sizes import parse_sizes, sizes_title
 from themis_opt.show.words import title
-from themis_opt.solving.processors import default_workers
 from themis_opt.solving.protocol import SolverParams
+from themis_opt.solving.resources import default_workers
 
 _HELP = {
     "--sizes": "Message sizes, bytes per NPU: 1MB:4GB, or 1MB,10MB. (Chunk sizes are found.)",

@@ -163,8 +163,8 @@ def _compared(instances: list[Instance], own: dict[str, Schedule], options: dict
     from themis_opt.cli.progress import Relay, progress_line
     from themis_opt.problem.differences import first_difference, same_problem
     from themis_opt.questions.comparison import compare
-    from themis_opt.solving.processors import default_workers
     from themis_opt.solving.protocol import SolverParams
+    from themis_opt.solving.resources import default_workers
 
     problems = list(instances)
     for path, schedule in own.items():
@@ -203,7 +203,7 @@ def _schedulers(text: str | None) -> list[str]:
     """Return the names of the schedulers to draw."""
     from themis_opt.questions.comparison import THEMIS_BEST
     from themis_opt.schedulers.registry import SCHEDULERS
-    from themis_opt.solving.solvers import SOLVERS
+    from themis_opt.solving.protocol import SOLVERS
 
     known = [*SCHEDULERS.names(), THEMIS_BEST]
     if text == "all":

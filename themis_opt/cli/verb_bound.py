@@ -33,9 +33,8 @@ def command(
     from themis_opt.files.atomic import check_outputs, write_text
     from themis_opt.show.words import describe_bound, title
     from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds
-    from themis_opt.solving.processors import usable_processors
-    from themis_opt.solving.protocol import SolverParams
-    from themis_opt.solving.solvers import SOLVERS
+    from themis_opt.solving.protocol import SOLVERS, SolverParams
+    from themis_opt.solving.resources import usable_processors
 
     check_outputs((json_path,), (instance,))
     problem = read_instance(instance, overrides_from(options))
@@ -94,7 +93,7 @@ def _with_solver_bounds(
     from themis_opt.problem.errors import SolverError
     from themis_opt.solving.bounds import has_quick_fluid_bound, with_fluid
     from themis_opt.solving.process import SolverProcess
-    from themis_opt.solving.solvers import BOUNDS
+    from themis_opt.solving.protocol import BOUNDS
 
     notes = []
     with SolverProcess(solver) as process:

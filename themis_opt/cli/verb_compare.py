@@ -62,8 +62,8 @@ def command(
     from themis_opt.files.atomic import check_outputs, write_text
     from themis_opt.questions.comparison import Run, compare
     from themis_opt.questions.comparison_file import comparison_text
-    from themis_opt.solving.processors import default_workers
     from themis_opt.solving.protocol import SolverParams
+    from themis_opt.solving.resources import default_workers
 
     names = _schedulers(schedulers)
     chosen = None if solver == "none" else solver

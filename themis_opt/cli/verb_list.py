@@ -82,7 +82,7 @@ def _schedulers() -> list[dict[str, Any]]:
 
 
 def _solvers() -> list[dict[str, Any]]:
-    from themis_opt.solving.solvers import SOLVERS
+    from themis_opt.solving.protocol import SOLVERS
 
     return [_entry(SOLVERS, name) for name in SOLVERS.names()]
 

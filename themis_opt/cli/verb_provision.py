@@ -37,8 +37,8 @@ from themis_opt.questions.provision.provision import Provisioned, provision
 from themis_opt.questions.provision.provision_file import provision_json
 from themis_opt.questions.provision.split_search import LEAST_GAIN
 from themis_opt.show.words import count_chunks, format_gap, title
-from themis_opt.solving.processors import default_workers
 from themis_opt.solving.protocol import Progress, SolverParams
+from themis_opt.solving.resources import default_workers
 
 _COST = re.compile(r"dim(?P<number>[1-9]\d{0,2})\s*=\s*(?P<cost>.+)")
 _NUMBER = re.compile(r"-?(\d{1,15}(\.\d{1,15})?|\.\d{1,15})")

@@ -57,8 +57,8 @@ def command(
         from themis_opt.cli.progress import progress_line
         from themis_opt.files.atomic import check_outputs
         from themis_opt.questions.comparison import compare
-        from themis_opt.solving.processors import default_workers
         from themis_opt.solving.protocol import SolverParams
+        from themis_opt.solving.resources import default_workers
 
         check_outputs((output, json_path), (instance,))
         overrides = overrides_from(options)

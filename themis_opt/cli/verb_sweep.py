@@ -58,7 +58,7 @@ def command(
     """
     from themis_opt.cli.import_remarks import announce
     from themis_opt.files.atomic import check_outputs
-    from themis_opt.solving.processors import usable_processors
+    from themis_opt.solving.resources import usable_processors
     from themis_opt.studies.dask_engine import DaskEngine, require_dask
     from themis_opt.studies.local_engine import LocalEngine
     from themis_opt.studies.planning import plan

@@ -16,7 +16,7 @@ def version_lines() -> list[str]:
 
     Nothing is imported: what fails to load still tells its version.
     """
-    from themis_opt.solving.processors import usable_processors
+    from themis_opt.solving.resources import usable_processors
 
     lines = [
         f"themis-opt {VERSION}",

@@ -19,8 +19,7 @@ from themis_opt.questions.fixed_choices import FIXED_COUNTS, best_fixed_choices,
 from themis_opt.questions.further_counts import solve_with_further_counts
 from themis_opt.questions.row import Row
 from themis_opt.schedulers.registry import scheduler_names
-from themis_opt.solving.any_count import bound_for_any_count
-from themis_opt.solving.bounds import with_own_bound
+from themis_opt.solving.bounds import bound_for_any_count, with_own_bound
 from themis_opt.solving.keywords import Limits, params_of
 from themis_opt.solving.process import SolverProcess, process_of
 from themis_opt.solving.protocol import DEFAULT_SOLVER, SolverParams

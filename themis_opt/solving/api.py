@@ -19,10 +19,9 @@ from themis_opt.schedulers.registry import get_scheduler
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds
 from themis_opt.solving.keywords import ChunkLimits, Limits, choice_of, params_of
 from themis_opt.solving.process import SolverProcess
-from themis_opt.solving.protocol import DEFAULT_SOLVER, SolverParams
+from themis_opt.solving.protocol import DEFAULT_SOLVER, SOLVERS, SolverParams
 from themis_opt.solving.result import Result
 from themis_opt.solving.run import run_solver
-from themis_opt.solving.solvers import SOLVERS
 from themis_opt.timing.sequencing import simulate
 
 

@@ -15,8 +15,7 @@ from themis_opt.problem.parameters import DEFAULT_TIME_LIMIT_S
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.proof.certificate import certified_bound_ps
 from themis_opt.proof.critical_path import critical_path_bound
-from themis_opt.solving.protocol import SolverParams
-from themis_opt.solving.solvers import BOUNDS
+from themis_opt.solving.protocol import BOUNDS, SolverParams
 from themis_opt.timing.cost import CostModel
 
 MAX_QUICK_ARCS = 2304
@@ -24,6 +23,9 @@ MAX_QUICK_ARCS = 2304
 
 FLUID_S_PER_ARC = 4e-4
 """What the fluid program takes on larger lattices, certifying included: ten seconds with twelve dimensions."""
+
+_ONE_BY_ONE = 16
+"""Up to here each number of chunks has a bound of its own; beyond it one does for all numbers up to twice as many."""
 
 MAX_REMEMBERED = 256
 """Instances whose quick bounds are kept."""
@@ -93,6 +95,35 @@ def bandwidth_bound(instance: Instance, scope: BoundScope, model: CostModel | No
     certificate = tuple(shares.get(k, Fraction(0)) for k in range(instance.network.num_dimensions))
     value_ps = certified_bound_ps(instance, certificate, scope, model)
     return Bound(value_ps, BoundKind.FLUID, scope, certificate, value_ps)
+
+
+def bound_for_any_count(instance: Instance, max_chunks: int) -> Bound:
+    """Return a bound for 1 to `max_chunks` chunks of any size: the least of the bounds for ranges of numbers.
+
+    With few chunks the critical path counts, with many the fluid bound, which grows with their number. So once that is
+    the higher of the two, what it proves of all larger numbers together is taken.
+
+    Parameters
+    ----------
+    instance
+        The problem; its own number of chunks does not matter.
+    max_chunks
+        The most chunks, at most one per byte.
+    """
+    most = min(max_chunks, instance.size_bytes)
+    whole = BoundScope(Sizing.FREE, 1, most)
+    least: Bound | None = None
+    first = 1
+    while first <= most:
+        last = first if first <= _ONE_BY_ONE else min(2 * first - 2, most)
+        here = best_bound(quick_bounds(instance, BoundScope(Sizing.FREE, first, last)))
+        if here.kind == BoundKind.FLUID:
+            last = most
+            here = quick_bounds(instance, BoundScope(Sizing.FREE, first, most))[0]
+        least = here if least is None else min(least, here, key=lambda bound: bound.value_ps)
+        first = last + 1
+    assert least is not None
+    return Bound(least.value_ps, least.kind, whole)
 
 
 def remembered_bounds(instance: Instance) -> Mapping[BoundScope, list[Bound]]:

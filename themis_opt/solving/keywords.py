@@ -11,8 +11,8 @@ from themis_opt.problem.checks import whole_or_none
 from themis_opt.problem.choices import choose
 from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.parameters import DEFAULT_GAP
-from themis_opt.solving.processors import default_workers
 from themis_opt.solving.protocol import Progress, SolverParams
+from themis_opt.solving.resources import default_workers
 
 
 class Limits(TypedDict, total=False):

@@ -1,4 +1,11 @@
-"""What a solver and a bound provider are: the contract between this package and the plug-ins that bring them."""
+"""What a solver and a bound provider are: the contract between this package and the plug-ins that bring them.
+
+A package adds a solver with an entry point, and a bound with one in the group ``themis_opt.bounds``; both are loaded
+when they are asked for::
+
+    [project.entry-points."themis_opt.solvers"]
+    my-solver = "my_package.my_module:my_solver"
+"""
 
 from __future__ import annotations
 
@@ -20,6 +27,7 @@ from themis_opt.problem.parameters import (
     TIME_LIMIT,
     WORKERS,
 )
+from themis_opt.problem.plugins import Registry
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.solving.result import Ending
 
@@ -164,3 +172,7 @@ class BoundProvider(Protocol):
     def __call__(self, instance: Instance, scope: BoundScope, params: SolverParams) -> Bound | None:
         """Return a bound for all schedules of `instance` in `scope`, or ``None`` if there is none in time."""
         ...
+
+
+SOLVERS: Registry[Solver] = Registry("solver", "themis_opt.solvers")
+BOUNDS: Registry[BoundProvider] = Registry("bound", "themis_opt.bounds")

@@ -13,10 +13,9 @@ from themis_opt.problem.bound import Bound
 from themis_opt.problem.errors import InputError, ThemisError
 from themis_opt.solving.bounds import remember_bounds
 from themis_opt.solving.child import Channel, pickled
-from themis_opt.solving.memory import collect_garbage_rarely
 from themis_opt.solving.process import Answer, Failure, Request
-from themis_opt.solving.protocol import Solver, SolverParams, SolverResult
-from themis_opt.solving.solvers import BOUNDS, SOLVERS
+from themis_opt.solving.protocol import BOUNDS, SOLVERS, Solver, SolverParams, SolverResult
+from themis_opt.solving.resources import collect_garbage_rarely
 
 Value = TypeVar("Value")
 

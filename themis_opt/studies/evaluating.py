@@ -15,9 +15,8 @@ from themis_opt.problem.ratios import finite, gap
 from themis_opt.problem.schedule import Schedule
 from themis_opt.questions.comparison import THEMIS_BEST, themis_best
 from themis_opt.questions.row import Row, baseline_makespan_ps
-from themis_opt.solving.any_count import bound_for_any_count
 from themis_opt.solving.api import schedule as make_schedule
-from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds, scope_of
+from themis_opt.solving.bounds import best_bound, bound_for_any_count, equal_chunks_scope, quick_bounds, scope_of
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.result import Result
 from themis_opt.solving.run import run_solver

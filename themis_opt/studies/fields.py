@@ -9,28 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from themis_opt.files.strict import show
+from themis_opt.problem import parameters
 from themis_opt.problem.choices import did_you_mean
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.network import Algorithm, Network, Topology
-from themis_opt.problem.parameters import (
-    CHUNK_OVERHEAD,
-    CHUNKS,
-    COLLECTIVE,
-    DIMENSIONS,
-    EVALUATIONS,
-    GAP,
-    GRANULARITY,
-    MIN_CHUNK,
-    OCCUPANCY,
-    SEED,
-    SIZE,
-    SIZING,
-    TIME_LIMIT,
-    Parameter,
-    Quantity,
-    WholeNumber,
-    Word,
-)
+from themis_opt.problem.parameters import Parameter, Quantity, WholeNumber, Word
 from themis_opt.problem.units import exact_text, parse_bandwidth, parse_time
 from themis_opt.studies.table import Value
 
@@ -200,25 +183,25 @@ _FIELDS = {
     field.name: field
     for field in (
         Field("network", _unread("network")),
-        Field("collective", COLLECTIVE),
-        Field("size", SIZE),
-        Field("chunks", CHUNKS),
-        Field("occupancy", OCCUPANCY),
-        Field("chunk_overhead", CHUNK_OVERHEAD),
-        Field("dimensions", DIMENSIONS, takes_null=True),
+        Field("collective", parameters.COLLECTIVE),
+        Field("size", parameters.SIZE),
+        Field("chunks", parameters.CHUNKS),
+        Field("occupancy", parameters.OCCUPANCY),
+        Field("chunk_overhead", parameters.CHUNK_OVERHEAD),
+        Field("dimensions", parameters.DIMENSIONS, takes_null=True),
         Field("latency", _LATENCY),
         Field("total_bandwidth", _BANDWIDTH),
         Field("bandwidth_split", _Split("bandwidth_split", "The dimensions' parts of all bandwidth.")),
         Field("bandwidth_taper", _TAPER),
         Field("scheduler", _unread("scheduler")),
-        Field("seed", SEED),
-        Field("solver.sizes", SIZING),
-        Field("solver.max_chunks", CHUNKS, takes_null=True),
-        Field("solver.granularity", GRANULARITY, takes_null=True),
-        Field("solver.min_chunk", MIN_CHUNK, takes_null=True),
-        Field("solver.gap", GAP),
-        Field("solver.time_limit", TIME_LIMIT),
-        Field("solver.evaluations", EVALUATIONS, takes_null=True),
+        Field("seed", parameters.SEED),
+        Field("solver.sizes", parameters.SIZING),
+        Field("solver.max_chunks", parameters.CHUNKS, takes_null=True),
+        Field("solver.granularity", parameters.GRANULARITY, takes_null=True),
+        Field("solver.min_chunk", parameters.MIN_CHUNK, takes_null=True),
+        Field("solver.gap", parameters.GAP),
+        Field("solver.time_limit", parameters.TIME_LIMIT),
+        Field("solver.evaluations", parameters.EVALUATIONS, takes_null=True),
     )
 }
 _DIMENSION_FIELDS = {

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 from themis_opt.solving.child import Channel
-from themis_opt.solving.memory import collect_garbage_rarely
+from themis_opt.solving.resources import collect_garbage_rarely
 
 MAPPED_BYTES = 4 * 2**30
 """Of address space for libraries and threads, which is no memory."""

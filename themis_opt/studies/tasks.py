@@ -22,8 +22,7 @@ from themis_opt.problem.units import PS_PER_S
 from themis_opt.problem.version import VERSION
 from themis_opt.questions.comparison import THEMIS_BEST
 from themis_opt.schedulers.registry import SCHEDULERS
-from themis_opt.solving.protocol import SolverParams
-from themis_opt.solving.solvers import SOLVERS
+from themis_opt.solving.protocol import SOLVERS, SolverParams
 from themis_opt.studies.fields import SOLVER_FIELDS, field_named
 
 BOUND = "bound"
