@@ -22,28 +22,10 @@ if TYPE_CHECKING:
     from themis_opt.questions.comparison import Run
     from themis_opt.show.pictures.subject import Subject
 
-_SHARED = frozenset(
-    {
-        "collective",
-        "size",
-        "chunks",
-        "occupancy",
-        "chunk_overhead",
-        "dimensions",
-        "schedulers",
-        "solver",
-        "time_limit",
-        "evaluations",
-        "seed",
-        "workers",
-    }
-)
-OPTIONS = {"timeline": _SHARED | {"text"}, "utilization": _SHARED | {"window"}, "loads": _SHARED}
-"""What each kind takes beside the options of all pictures."""
 _DEFAULT = "baseline,themis-scf"
 
 
-def plot(kind: str, sources: tuple[str, ...], output: str | None, options: dict[str, Any]) -> None:
+def plot_schedules(kind: str, sources: tuple[str, ...], output: str, options: dict[str, Any]) -> None:
     """Draw the schedules that the sources and options name."""
     _window(options["window"])
     runs = _runs(sources, options)
@@ -57,11 +39,10 @@ def plot(kind: str, sources: tuple[str, ...], output: str | None, options: dict[
             raise Exit(exit_code(run.interruption))
 
 
-def _draw(kind: str, subjects: Sequence[Subject], output: str | None, options: dict[str, Any]) -> None:
+def _draw(kind: str, subjects: Sequence[Subject], output: str, options: dict[str, Any]) -> None:
     from themis_opt.show.pictures import loads, save_picture, timeline, utilization
     from themis_opt.show.pictures.canvas import figure_of, house_style, new_axes
 
-    assert output is not None
     window_ps = _window(options["window"])
     title = options["title"] or ""
     size = options["figure_size"]

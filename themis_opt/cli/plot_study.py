@@ -13,12 +13,8 @@ if TYPE_CHECKING:
 
     from themis_opt.studies.table import StudyTable, Value
 
-_SHARED = frozenset({"x", "y", "panels", "where"})
-OPTIONS = {"sweep": _SHARED | {"by"}, "gap-map": _SHARED | {"metric", "scheduler"}}
-"""What each kind takes beside the options of all pictures."""
 
-
-def plot(kind: str, sources: tuple[str, ...], output: str | None, options: dict[str, Any]) -> None:
+def plot_study(kind: str, sources: tuple[str, ...], output: str, options: dict[str, Any]) -> None:
     """Draw the study in the one source."""
     from themis_opt.show.pictures import save_picture
     from themis_opt.show.pictures.canvas import house_style
@@ -32,7 +28,6 @@ def plot(kind: str, sources: tuple[str, ...], output: str | None, options: dict[
     if conditions and not table.rows:
         told = " and ".join(repr(condition) for condition in conditions)
         raise InputError(f"--where: no row meets {told}; 'themis-opt rows {source}' prints the rows there are")
-    assert output is not None
     with house_style():
         save_picture(_figure(kind, table, options), output, dpi=options["dpi"])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import click
@@ -12,14 +11,18 @@ from themis_opt.cli.options import instance_options, solver_options
 from themis_opt.problem.choices import did_you_mean
 from themis_opt.problem.errors import InputError
 
+_OF_SOLVERS = {"schedulers", "solver", "time_limit", "evaluations", "seed", "workers"}
+_OF_SCHEDULES = {"collective", "size", "chunks", "occupancy", "chunk_overhead", "dimensions", *_OF_SOLVERS}
+_OF_STUDIES = {"x", "y", "panels", "where"}
 KINDS = {
-    "timeline": "plot_schedules",
-    "utilization": "plot_schedules",
-    "loads": "plot_schedules",
-    "sweep": "plot_study",
-    "gap-map": "plot_study",
+    "timeline": _OF_SCHEDULES | {"text"},
+    "utilization": _OF_SCHEDULES | {"window"},
+    "loads": _OF_SCHEDULES,
+    "sweep": _OF_STUDIES | {"by"},
+    "gap-map": _OF_STUDIES | {"metric", "scheduler"},
 }
-"""The module of each kind, in this folder; its `plot` does the work, its `OPTIONS` are the ones its kinds take."""
+"""What each kind takes beside the options of all pictures."""
+STUDY_KINDS = ("sweep", "gap-map")
 _DEFAULTS = {
     **dict.fromkeys(
         ("collective", "size", "chunks", "occupancy", "chunk_overhead", "dimensions"), "[default: the instance's]"
@@ -62,7 +65,7 @@ class _Grouped(click.Command):
                 continue
             flag, told = record
             told = f"{told}  {_DEFAULTS.get(param.name or '', '')}".rstrip()
-            kinds = tuple(kind for kind in KINDS if param.name in _module(kind).OPTIONS[kind])
+            kinds = tuple(kind for kind in KINDS if param.name in KINDS[kind])
             groups.setdefault(kinds, []).append((flag, told))
         for kinds, records in sorted(groups.items(), key=lambda group: _place(group[0])):
             with formatter.section(f"Options of {', '.join(kinds)}" if kinds else "Options of every kind"):
@@ -118,17 +121,23 @@ def command(ctx: click.Context, /, kind: str, sources: tuple[str, ...], output: 
     SOURCE is, for the first three, an instance, a network, a schedule file or a comparison file ('compare --json'),
     or several; with --solver, the solver's schedules are drawn too. For sweep and gap-map it is a study's database.
     """  # noqa: D301 - click wants the character itself
-    module = _module(kind)
     for name in ctx.params:
         given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in _COMMON and name not in module.OPTIONS[kind]:
-            owners = [other for other in KINDS if name in _module(other).OPTIONS[other]]
+        if given and name not in _COMMON and name not in KINDS[kind]:
+            owners = [other for other in KINDS if name in KINDS[other]]
             raise InputError(f"{_flag(ctx, name)}: is not for {kind}; it is for: {', '.join(owners)}")
     if options["text"] and output is not None:
         raise InputError("--text: draws in the terminal, and -o names a file; give one of them")
     if not options["text"]:
         _check_output(output, sources)
-    module.plot(kind, sources, output, options)
+    if kind in STUDY_KINDS:
+        from themis_opt.cli.plot_study import plot_study
+
+        plot_study(kind, sources, output or "", options)
+    else:
+        from themis_opt.cli.plot_schedules import plot_schedules
+
+        plot_schedules(kind, sources, output or "", options)
 
 
 def _check_output(output: str | None, sources: tuple[str, ...]) -> None:
@@ -141,10 +150,6 @@ def _check_output(output: str | None, sources: tuple[str, ...]) -> None:
     ending_of(output, "-o")
     check_outputs((output,), sources)
     require_matplotlib()
-
-
-def _module(kind: str) -> Any:
-    return import_module(f"themis_opt.cli.{KINDS[kind]}")
 
 
 def _flag(ctx: click.Context, name: str) -> str:
