@@ -17,9 +17,10 @@ import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations
-from math import lcm, prod
+from math import lcm
 from typing import TYPE_CHECKING
 
+from themis_opt.export.ranks import Ranks
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.network import Dimension, Network, Topology
 
@@ -91,18 +92,21 @@ def network_graph(network: Network) -> nx.DiGraph[str]:
             "Round the bandwidths to bytes per second"
         )
     graph: nx.DiGraph[str] = nx.DiGraph(name=network.name, num_npus=network.num_npus, capacity_per_Bps=scale)
+    ranks = Ranks(network, range(network.num_dimensions))
     for rank in range(network.num_npus):
-        graph.add_node(f"npu{rank}", kind="npu", rank=rank, coordinates=_coordinates(network, rank))
+        graph.add_node(f"npu{rank}", kind="npu", rank=rank, coordinates=_coordinates(ranks, rank))
     for k, dimension in enumerate(network.dimensions):
-        if dimension.size > 1:
-            for group_idx, ranks in enumerate(_groups(network, k)):
-                npus = [f"npu{rank}" for rank in ranks]
-                switch = f"dim{k + 1}.switch{group_idx}"
-                if dimension.topology is Topology.SWITCH:
-                    at = _coordinates(network, ranks[0], joined=k)
-                    graph.add_node(switch, kind="switch", dimension=k, coordinates=at)
-                edges = _edges(dimension.topology, npus, switch)
-                graph.add_edges_from(edges, dimension=k, capacity=capacities[k])
+        if dimension.size == 1:
+            continue
+        firsts = (rank for rank in range(network.num_npus) if ranks.coordinate(rank, k) == 0)
+        for group_idx, first in enumerate(firsts):
+            npus = [f"npu{rank}" for rank in ranks.sharing(first, (k,))]
+            switch = f"dim{k + 1}.switch{group_idx}"
+            if dimension.topology is Topology.SWITCH:
+                at = _coordinates(ranks, first, joined=k)
+                graph.add_node(switch, kind="switch", dimension=k, coordinates=at)
+            edges = _edges(dimension.topology, npus, switch)
+            graph.add_edges_from(edges, dimension=k, capacity=capacities[k])
     return graph
 
 
@@ -135,22 +139,9 @@ def _link_Bps(dimension: Dimension) -> Fraction:
     return dimension.bandwidth_Bps / _edges_per_npu(dimension)
 
 
-def _coordinates(network: Network, rank: int, joined: int | None = None) -> str:
+def _coordinates(ranks: Ranks, rank: int, joined: int | None = None) -> str:
     """Return an NPU's coordinates as a text; those of a switch have a star in the dimension that it joins."""
-    coordinates = []
-    for k, dimension in enumerate(network.dimensions):
-        rank, coordinate = divmod(rank, dimension.size)
-        coordinates.append("*" if k == joined else str(coordinate))
-    return ",".join(coordinates)
-
-
-def _groups(network: Network, k: int) -> Iterator[list[int]]:
-    """Yield the ranks of each group of a dimension: they differ in its coordinate only, which ascends."""
-    stride = prod(dimension.size for dimension in network.dimensions[:k])
-    size = network.dimensions[k].size
-    for first in range(0, network.num_npus, stride * size):
-        for offset in range(stride):
-            yield [first + offset + coordinate * stride for coordinate in range(size)]
+    return ",".join("*" if k == joined else str(ranks.coordinate(rank, k)) for k in ranks.size_of)
 
 
 def _edges(topology: Topology, npus: Sequence[str], switch: str) -> Iterator[tuple[str, str]]:

@@ -11,10 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from graphlib import TopologicalSorter
-from itertools import pairwise
 
 from themis_opt.export.stage_rows import StageRow, name_text, number_text, stage_rows
+from themis_opt.judging.validator import runnable_works
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.schedule import Schedule
 from themis_opt.problem.units import PS_PER_S, format_size, format_time
@@ -147,34 +146,20 @@ class _ScheduleTrace:
     def _in_time_order(self) -> list[int]:
         """Return the places of the stages by start, and each one after those it waits for even if no time passes."""
         place = {(row.chunk, row.phase, row.dimension): index for index, row in enumerate(self._rows)}
-        before: dict[int, list[int]] = {index: [] for index in range(len(self._rows))}
-        for index in range(1, len(self._rows)):
-            if self._rows[index].stage:
-                before[index].append(index - 1)
-        for k, sequence in enumerate(self._schedule.sequences):
-            for slot, next_slot in pairwise(sequence):
-                before[place[*next_slot, k]].append(place[*slot, k])
-        return sorted(TopologicalSorter(before).static_order(), key=lambda index: self._rows[index].start_ps)
+        runnable = [place[work.key] for work in runnable_works(self._schedule.instance, self._schedule)]
+        return sorted(runnable, key=lambda index: self._rows[index].start_ps)
 
     def _slice(self, row: StageRow) -> Event:
         args = {
-            "chunk": row.chunk,
-            "phase": str(row.phase),
-            "dimension": row.dimension,
+            **_stage(row),
             "bytes": _exact(row.cost.sent_bytes),
             "start_ps": row.start_ps,
             "end_ps": row.end_ps,
             "hold_ps": row.hold_ps,
             "latency_ps": row.cost.latency_ps,
         }
-        return {
-            "ph": "X",
-            "name": _stage_name(row),
-            "cat": str(row.phase),
-            **self._at(row.start_ps, row),
-            "dur": _microseconds(row.hold_ps),
-            "args": args,
-        }
+        name, at = f"chunk {row.chunk} {row.phase}", self._at(row.start_ps, row)
+        return {"ph": "X", "name": name, "cat": str(row.phase), **at, "dur": _microseconds(row.hold_ps), "args": args}
 
     def _link(self, end: str, number: int, row: StageRow) -> Event:
         """Return one end of the arrow between a chunk's stages: from the middle of a slice to the start of the next.
@@ -187,8 +172,7 @@ class _ScheduleTrace:
     def _latency(self, row: StageRow) -> Iterator[Event]:
         self.num_links += 1
         kind: Event = {"name": f"dim{row.dimension + 1} latency", "cat": "latency", "id": self.num_links}
-        args = {"chunk": row.chunk, "phase": str(row.phase), "dimension": row.dimension}
-        yield {"ph": "b", **kind, **self._at(row.release_ps, row), "args": args}
+        yield {"ph": "b", **kind, **self._at(row.release_ps, row), "args": _stage(row)}
         yield {"ph": "e", **kind, **self._at(row.end_ps, row)}
 
     def _at(self, time_ps: int, row: StageRow) -> Event:
@@ -198,8 +182,8 @@ class _ScheduleTrace:
         return self._pid * _THREADS_PER_PROCESS + dimension + 1
 
 
-def _stage_name(row: StageRow) -> str:
-    return f"chunk {row.chunk} {row.phase}"
+def _stage(row: StageRow) -> Event:
+    return {"chunk": row.chunk, "phase": str(row.phase), "dimension": row.dimension}
 
 
 def _microseconds(time_ps: int) -> _Number:

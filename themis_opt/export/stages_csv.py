@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from themis_opt.export.stage_rows import StageRow, name_text, number_text, stage_rows
 from themis_opt.problem.schedule import Schedule
 from themis_opt.timing.sequencing import simulate
 
-HEADER = (
-    "schedule",
-    "scheduler",
-    "chunk",
-    "phase",
-    "stage",
-    "dimension",
-    "dimension_name",
-    "start_ps",
-    "end_ps",
-    "hold_ps",
-    "duration_ps",
-    "overhead_ps",
-    "transfer_ps",
-    "latency_ps",
-    "num_steps",
-    "resident_bytes",
-    "sent_bytes",
-    "resident_bytes_exact",
-    "sent_bytes_exact",
-)
+_COLUMNS: dict[str, Callable[[StageRow], object]] = {
+    "chunk": lambda row: row.chunk,
+    "phase": lambda row: row.phase,
+    "stage": lambda row: row.stage,
+    "dimension": lambda row: row.dimension,
+    "dimension_name": lambda row: f"dim{row.dimension + 1}",
+    "start_ps": lambda row: row.start_ps,
+    "end_ps": lambda row: row.end_ps,
+    "hold_ps": lambda row: row.hold_ps,
+    "duration_ps": lambda row: row.cost.duration_ps,
+    "overhead_ps": lambda row: row.cost.overhead_ps,
+    "transfer_ps": lambda row: row.cost.transfer_ps,
+    "latency_ps": lambda row: row.cost.latency_ps,
+    "num_steps": lambda row: row.num_steps,
+    "resident_bytes": lambda row: _decimal(row.resident_bytes),
+    "sent_bytes": lambda row: _decimal(row.cost.sent_bytes),
+    "resident_bytes_exact": lambda row: row.resident_bytes,
+    "sent_bytes_exact": lambda row: row.cost.sent_bytes,
+}
+HEADER = ("schedule", "scheduler", *_COLUMNS)
 """The first line; docs/interop-pictures.md says what the columns mean."""
 
 _FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
@@ -59,7 +58,8 @@ def stages_csv_text(schedules: Sequence[tuple[str, Schedule]]) -> str:
     writer.writerow(HEADER)
     for name, schedule in schedules:
         names = plain_cell(name), plain_cell(schedule.scheduler)
-        writer.writerows((*names, *_cells(row)) for row in stage_rows(simulate(schedule.instance, schedule)))
+        for row in stage_rows(simulate(schedule.instance, schedule)):
+            writer.writerow((*names, *(cell(row) for cell in _COLUMNS.values())))
     return text.getvalue()
 
 
@@ -71,29 +71,6 @@ def plain_cell(text: str) -> str:
     """
     text = name_text(text)
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
-
-
-def _cells(row: StageRow) -> tuple[object, ...]:
-    cost = row.cost
-    return (
-        row.chunk,
-        row.phase,
-        row.stage,
-        row.dimension,
-        f"dim{row.dimension + 1}",
-        row.start_ps,
-        row.end_ps,
-        row.hold_ps,
-        cost.duration_ps,
-        cost.overhead_ps,
-        cost.transfer_ps,
-        cost.latency_ps,
-        row.num_steps,
-        _decimal(row.resident_bytes),
-        _decimal(cost.sent_bytes),
-        row.resident_bytes,
-        cost.sent_bytes,
-    )
 
 
 def _decimal(value: Fraction) -> str:

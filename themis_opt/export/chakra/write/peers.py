@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from themis_opt.export.ranks import Ranks
 from themis_opt.export.stage_messages import Step, stage_steps
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.instance import Instance
@@ -64,7 +65,7 @@ class PeerPatterns:
     Parameters
     ----------
     instance
-        The problem. Ranks number the NPUs of its involved dimensions, the first one fastest.
+        The problem. Ranks number the NPUs of its involved dimensions.
     ranks
         Which ranks are written.
 
@@ -76,28 +77,20 @@ class PeerPatterns:
 
     def __init__(self, instance: Instance, ranks: Sequence[int]) -> None:
         self.steps: dict[tuple[int, Phase], tuple[StepPatterns, ...]] = {}
-        self._stride: dict[int, int] = {}
-        self._size: dict[int, int] = {}
+        self._ranks = Ranks(instance.network, instance.involved)
         self._place: dict[int, dict[int, int]] = {}
         self._patterns: dict[tuple[int, Peers], int] = {}
-        stride = 1
         for k in instance.involved:
-            dimension = instance.network.dimensions[k]
-            self._stride[k], self._size[k] = stride, dimension.size
-            stride *= dimension.size
-            members = sorted({self._member(k, rank) for rank in ranks})
+            members = sorted({self._ranks.coordinate(rank, k) for rank in ranks})
             self._place[k] = {member: place for place, member in enumerate(members)}
             for phase in instance.phases:
-                steps = step_peers(dimension, phase, members)
+                steps = step_peers(instance.network.dimensions[k], phase, members)
                 self.steps[k, phase] = tuple((self._numbers(k, to), self._numbers(k, came)) for to, came in steps)
 
     def of_rank(self, rank: int) -> list[int]:
         """Return the peer of a rank under every pattern."""
-        member = {k: self._member(k, rank) for k in self._size}
-        return [rank + (peers[self._place[k][member[k]]] - member[k]) * self._stride[k] for k, peers in self._patterns]
-
-    def _member(self, k: int, rank: int) -> int:
-        return rank // self._stride[k] % self._size[k]
+        place = {k: places[self._ranks.coordinate(rank, k)] for k, places in self._place.items()}
+        return [self._ranks.moved(rank, k, peers[place[k]]) for k, peers in self._patterns]
 
     def _numbers(self, k: int, slots: list[Peers]) -> tuple[int, ...]:
         return tuple(self._patterns.setdefault((k, peers), len(self._patterns)) for peers in slots)

@@ -1,12 +1,9 @@
-r"""Into how many pieces chunks are cut, which piece of the array each block is, and which rank has which coordinates.
+r"""Into how many pieces chunks are cut, and which piece of the array each block of a chunk is.
 
-Executors know pieces of one size only. A chunk of :math:`n` ranks has :math:`n` blocks, one for each, and a block of
-chunk :math:`c` has :math:`w_c` pieces. All chunks together have :math:`W = Σ w_c` for each rank, so chunk :math:`c`
-gets :math:`w_c / W` of the array. That is its size as scheduled when it is off by no more than one element of four
-bytes for each rank.
-
-Rank :math:`r = a_1 + a_2 P_1 + a_3 P_1 P_2 + …` over the involved dimensions, the first one fastest. The blocks of a
-chunk are numbered like the ranks.
+Executors know pieces of one size only. A chunk of :math:`n` ranks has :math:`n` blocks, one for each and numbered like
+them, and a block of chunk :math:`c` has :math:`w_c` pieces. All chunks together have :math:`W = Σ w_c` for each rank,
+so chunk :math:`c` gets :math:`w_c / W` of the array. That is its size as scheduled when it is off by no more than one
+element of four bytes for each rank.
 
 - Reduce-Scatter and All-Gather fix where a rank's data lies: block :math:`b` is part of shard :math:`b`, the chunks
   one after the other in it. What a message carries is then contiguous only within a block.
@@ -16,15 +13,14 @@ chunk are numbered like the ranks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
-from math import prod
 
 from themis_opt.export.msccl.executor_limits import MAX_OFFSET
 from themis_opt.export.msccl.write.writer_limits import MAX_MOVED_BLOCKS
+from themis_opt.export.ranks import Ranks
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.errors import InputError
-from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule
 
 BYTES_PER_ELEMENT = 4
@@ -70,52 +66,6 @@ def pieces_per_block(sizes_bytes: Sequence[int], num_ranks: int, num_phases: int
         "MSCCL's executors know no others; solve with --sizes equal, or with a coarse --granularity, such as a 32nd of "
         "the size"
     )
-
-
-class Ranks:
-    """The coordinates of ranks, and the blocks that share some of them.
-
-    Parameters
-    ----------
-    instance
-        The instance; dimensions are named by their index in the network, and only the involved ones exist here.
-    """
-
-    def __init__(self, instance: Instance) -> None:
-        dimensions = instance.involved
-        sizes = [instance.network.dimensions[k].size for k in dimensions]
-        strides = list(accumulate(sizes[:-1], lambda stride, size: stride * size, initial=1))
-        self.num_ranks = prod(sizes)
-        self.size_of = dict(zip(dimensions, sizes, strict=True))
-        self.stride_of = dict(zip(dimensions, strides, strict=True))
-        self._spans: dict[frozenset[int], tuple[int, ...]] = {}
-
-    def coordinate(self, rank: int, dimension: int) -> int:
-        """Return a rank's coordinate on a dimension."""
-        return rank // self.stride_of[dimension] % self.size_of[dimension]
-
-    def moved(self, rank: int, dimension: int, coordinate: int) -> int:
-        """Return the rank with another coordinate on a dimension.
-
-        Parameters
-        ----------
-        rank
-            The rank to start from.
-        dimension, coordinate
-            What changes.
-        """
-        return rank + (coordinate - self.coordinate(rank, dimension)) * self.stride_of[dimension]
-
-    def sharing(self, rank: int, free: Iterable[int]) -> list[int]:
-        """Return the blocks with the coordinates of a rank except on the `free` dimensions, where they have any."""
-        dimensions = frozenset(free)
-        if dimensions not in self._spans:
-            span = [0]
-            for k in dimensions:
-                span = [start + step * self.stride_of[k] for start in span for step in range(self.size_of[k])]
-            self._spans[dimensions] = tuple(sorted(span))
-        base = rank - sum(self.coordinate(rank, k) * self.stride_of[k] for k in dimensions)
-        return [base + offset for offset in self._spans[dimensions]]
 
 
 class Layout:

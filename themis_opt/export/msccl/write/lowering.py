@@ -18,9 +18,10 @@ from themis_opt.export.msccl.executor_limits import MAX_COUNT, MAX_FILE_STEPS
 from themis_opt.export.msccl.write import writer_limits as limits
 from themis_opt.export.msccl.write.block_assembly import Lane, RankProgram, receiving, sending
 from themis_opt.export.msccl.write.buffers import Buffers
-from themis_opt.export.msccl.write.layout import Layout, Ranks, pieces_per_block
+from themis_opt.export.msccl.write.layout import Layout, pieces_per_block
 from themis_opt.export.msccl.write.program import NO_PEER, Algo, Gpu, Place
 from themis_opt.export.msccl.write.xml_writing import message_bytes
+from themis_opt.export.ranks import Ranks
 from themis_opt.export.stage_messages import Send, stage_steps
 from themis_opt.judging.validator import runnable_works
 from themis_opt.problem.collective import Collective, Phase
@@ -109,7 +110,7 @@ class _Lowering:
 
     def __init__(self, schedule: Schedule, in_place: bool) -> None:
         self._instance = schedule.instance
-        self._ranks = Ranks(schedule.instance)
+        self._ranks = Ranks(schedule.instance.network, schedule.instance.involved)
         num_ranks = self._ranks.num_ranks
         sizes_bytes = [chunk.size_bytes for chunk in schedule.chunks]
         pieces = pieces_per_block(sizes_bytes, num_ranks, len(schedule.instance.phases))
