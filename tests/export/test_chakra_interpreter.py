@@ -48,7 +48,16 @@ def test_a_right_folder_is_right(folder: Path) -> None:
         ("system.json", '{"scheduling-policy": "LIFO"}', "preferred-dataset-splits: must be 1"),
         ("system.json", "[", "not valid JSON"),
         ("system.json", None, "no such file"),
-        ("network.yml", "topology: [Ring]", "topology: must be a list of 2 values"),
+        (
+            "network.yml",
+            "topology: [Ring]",
+            "npus_count: is missing; an ASTRA-sim 2 network needs: ",
+        ),
+        (
+            "network.yml",
+            "topology: [Ring]\nnpus_count: [4]\nbandwidth: [1]\nlatency: [1]\n",
+            "topology: must be a list of 2 values, one per dimension",
+        ),
         ("network.yml", None, "no such file"),
         ("memory.json", "{}", "memory-type must be"),
         ("schedule.json", "{}", "format: is missing"),
@@ -97,7 +106,7 @@ def test_a_network_that_is_not_the_schedules(key: str, value: str, said: str, fo
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("latency", "-1", r"latency\[0\]: must be a number that is not negative"),
+        ("latency", "-1", r"latency\[0\]: -1 ns is negative"),
         ("bandwidth", "1e999", r"bandwidth\[0\]"),
     ],
 )

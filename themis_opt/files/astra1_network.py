@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from themis_opt.files.astra2_network import TOPOLOGIES, algorithm_for, bandwidth_remark, group_size, latency_remark
-from themis_opt.files.foreign_values import check_keys, dimension_lists, number, positive, whole_number, word
-from themis_opt.files.remarks import Imported, Remark, RemarkKind
+from themis_opt.files.foreign_values import Entry, check_keys, dimension_lists
+from themis_opt.files.remarks import Imported, Remark, assumed, ignored
 from themis_opt.files.strict import number_text, show
 from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.network import MAX_DIMENSIONS, Algorithm, Dimension, Network, Topology
@@ -75,32 +75,24 @@ def read_astra1_network(
     remarks: list[Remark] = []
     if gigabyte is Gigabyte.DECIMAL:
         text = "a GB is 10^9 bytes; ASTRA-sim 1 itself took 2^30 (themis-opt import astra-network --gigabyte binary)"
-        remarks.append(Remark(RemarkKind.ASSUMED, "link-bandwidth", text))
+        remarks.append(assumed("link-bandwidth", text))
     dimensions: list[Dimension] = []
     for k in range(num_dimensions):
-        topology = TOPOLOGIES[word(lists["topologies-per-dim"][k], f"topologies-per-dim[{k}]", TOPOLOGIES)]
-        size = group_size(lists["units-count"][k], f"units-count[{k}]")
-        links = whole_number(lists["links-count"][k], f"links-count[{k}]", 1, "links per NPU")
-        per_link = positive(lists["link-bandwidth"][k], f"link-bandwidth[{k}]", "GB/s")
+        topology = TOPOLOGIES[lists["topologies-per-dim"][k].word(TOPOLOGIES)]
+        size = group_size(lists["units-count"][k])
+        links = lists["links-count"][k].whole("links per NPU")
+        per_link = lists["link-bandwidth"][k].positive("GB/s")
         bandwidth_Bps = per_link * links * gigabyte.num_bytes
         is_binary = gigabyte is Gigabyte.BINARY
         remarks.append(bandwidth_remark(f"link-bandwidth[{k}]", per_link, links, bandwidth_Bps, binary=is_binary))
         latency_ps, said = _latency(lists, k, topology)
-        chosen, assumed = algorithm_for(topology, size, None if algorithms is None else algorithms[k])
-        remarks += [*said, *(Remark(RemarkKind.ASSUMED, f"units-count[{k}]", text) for text in assumed)]
+        chosen, guesses = algorithm_for(topology, size, None if algorithms is None else algorithms[k])
+        remarks += [*said, *(assumed(f"units-count[{k}]", text) for text in guesses)]
         with located(f"dimension {k}"):
             dimensions.append(Dimension(topology, size, bandwidth_Bps, latency_ps, chosen, links))
-    remarks += [
-        Remark(RemarkKind.ASSUMED, key, "is not in the file: taken as 0 ns")
-        for key in EXTRA_LATENCIES
-        if key not in lists
-    ]
+    remarks += [assumed(key, "is not in the file: taken as 0 ns") for key in EXTRA_LATENCIES if key not in lists]
     remarks += _hbm(lists)
-    remarks += [
-        Remark(RemarkKind.IGNORED, key, f"{show(data[key])} is a name; nothing depends on it")
-        for key in NAMES
-        if key in data
-    ]
+    remarks += [ignored(key, f"{show(data[key])} is a name; nothing depends on it") for key in NAMES if key in data]
     network = Network(name, tuple(dimensions), source, gigabyte.reading)
     return Imported(network, FORMAT_NAME, gigabyte.reading, tuple(remarks))
 
@@ -108,7 +100,7 @@ def read_astra1_network(
 def _check_count(data: Mapping[str, Any], num_dimensions: int) -> None:
     if "dimensions-count" not in data:
         return
-    count = whole_number(data["dimensions-count"], "dimensions-count", 1, "dimensions", MAX_DIMENSIONS)
+    count = Entry(data["dimensions-count"], "dimensions-count").whole("dimensions", 1, MAX_DIMENSIONS)
     if count != num_dimensions:
         raise InputError(
             f"dimensions-count: is {count}, but topologies-per-dim has {num_dimensions}; "
@@ -116,11 +108,10 @@ def _check_count(data: Mapping[str, Any], num_dimensions: int) -> None:
         )
 
 
-def _latency(lists: Mapping[str, list[Any]], k: int, topology: Topology) -> tuple[Fraction, list[Remark]]:
+def _latency(lists: Mapping[str, list[Entry]], k: int, topology: Topology) -> tuple[Fraction, list[Remark]]:
     """Return the latency of one step [ps]: two links through a switch and its router, one otherwise, and two NICs."""
     per_link, nic, router = (
-        number(lists[key][k], f"{key}[{k}]", "ns") if key in lists else Fraction(0)
-        for key in ("link-latency", *EXTRA_LATENCIES)
+        lists[key][k].number("ns") if key in lists else Fraction(0) for key in ("link-latency", *EXTRA_LATENCIES)
     )
     remarks: list[Remark] = []
     hops, extra = 1, f" + 2 NICs x {number_text(nic)} ns" if nic else ""
@@ -129,13 +120,13 @@ def _latency(lists: Mapping[str, list[Any]], k: int, topology: Topology) -> tupl
         extra += f" + {number_text(router)} ns in the router" if router else ""
     elif router:
         text = f"{number_text(router)} ns, but a {topology} dimension has no router"
-        remarks.append(Remark(RemarkKind.IGNORED, f"router-latency[{k}]", text))
+        remarks.append(ignored(f"router-latency[{k}]", text))
         router = Fraction(0)
     latency_ps = (hops * per_link + 2 * nic + router) * 1000
     return latency_ps, [latency_remark(f"link-latency[{k}]", per_link, hops, latency_ps, extra), *remarks]
 
 
-def _hbm(lists: Mapping[str, list[Any]]) -> list[Remark]:
+def _hbm(lists: Mapping[str, list[Entry]]) -> list[Remark]:
     """Return what there is to say of the HBM model, which we do not have.
 
     Raises
@@ -147,7 +138,7 @@ def _hbm(lists: Mapping[str, list[Any]]) -> list[Remark]:
     if not present:
         return []
     for k in range(len(lists[present[0]])):
-        values = {key: number(lists[key][k], f"{key}[{k}]", "units") for key in present}
+        values = {key: lists[key][k].number("units") for key in present}
         scale = values.pop("hbm-scale", None)
         if scale != 0 and any(values.values()):
             key, value = (f"hbm-scale[{k}]", scale) if scale else next((f"{n}[{k}]", v) for n, v in values.items() if v)
@@ -155,5 +146,9 @@ def _hbm(lists: Mapping[str, list[Any]]) -> list[Remark]:
                 f"{key}: {show(value)} switches ASTRA-sim's model of the memory on, and there is none here; "
                 "set hbm-scale to 0 in every dimension"
             )
-    why = "hbm-scale is 0" if "hbm-scale" in present and not any(lists["hbm-scale"]) else "every value is 0"
-    return [Remark(RemarkKind.IGNORED, ", ".join(present), f"the model of the memory is off ({why})")]
+    why = (
+        "hbm-scale is 0"
+        if "hbm-scale" in present and not any(entry.value for entry in lists["hbm-scale"])
+        else "every value is 0"
+    )
+    return [ignored(", ".join(present), f"the model of the memory is off ({why})")]

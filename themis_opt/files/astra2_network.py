@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from themis_opt.files.foreign_values import check_keys, dimension_lists, number, positive, whole_number, word
-from themis_opt.files.remarks import Imported, Remark, RemarkKind
+from themis_opt.files.foreign_values import Entry, check_keys, dimension_lists
+from themis_opt.files.remarks import Imported, Remark, assumed, converted
 from themis_opt.files.strict import number_text
 from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.network import DEFAULT_ALGORITHM, Algorithm, Dimension, Network, Topology
@@ -56,23 +56,23 @@ def read_astra2_network(
     remarks: list[Remark] = []
     dimensions: list[Dimension] = []
     for k in range(len(lists["topology"])):
-        topology = TOPOLOGIES[word(lists["topology"][k], f"topology[{k}]", TOPOLOGIES)]
-        size = group_size(lists["npus_count"][k], f"npus_count[{k}]")
+        topology = TOPOLOGIES[lists["topology"][k].word(TOPOLOGIES)]
+        size = group_size(lists["npus_count"][k])
         links = size - 1 if topology is Topology.FULLY_CONNECTED else 1
-        per_link = positive(lists["bandwidth"][k], f"bandwidth[{k}]", "GB/s")
+        per_link = lists["bandwidth"][k].positive("GB/s")
         given = per_link * links * _GIBI
         bandwidth_Bps = near_whole(given, 8)
         remarks.append(bandwidth_remark(f"bandwidth[{k}]", per_link, links, bandwidth_Bps, binary=True))
         if bandwidth_Bps != given:
             exact = exact_text(bandwidth_Bps * 8 / 10**9, "Gb/s")
             text = f"{number_text(per_link)} is a rounded number: taken as exactly {exact} per NPU"
-            remarks.append(Remark(RemarkKind.ASSUMED, f"bandwidth[{k}]", text))
+            remarks.append(assumed(f"bandwidth[{k}]", text))
         hops = 2 if topology is Topology.SWITCH else 1
-        per_hop = number(lists["latency"][k], f"latency[{k}]", "ns")
+        per_hop = lists["latency"][k].number("ns")
         latency_ps = near_whole(per_hop * hops * 1000, 1)
         remarks.append(latency_remark(f"latency[{k}]", per_hop, hops, latency_ps))
-        chosen, assumed = algorithm_for(topology, size, None if algorithms is None else algorithms[k])
-        remarks += [Remark(RemarkKind.ASSUMED, f"npus_count[{k}]", text) for text in assumed]
+        chosen, guesses = algorithm_for(topology, size, None if algorithms is None else algorithms[k])
+        remarks += [assumed(f"npus_count[{k}]", text) for text in guesses]
         with located(f"dimension {k}"):
             several = links if links > 1 else None
             dimensions.append(Dimension(topology, size, bandwidth_Bps, latency_ps, chosen, several))
@@ -108,7 +108,7 @@ def astra2_network_text(network: Network) -> str:
     return "".join(f"{key}: [{', '.join(values)}]\n" for key, values in columns.items())
 
 
-def group_size(value: object, path: str) -> int:
+def group_size(entry: Entry) -> int:
     """Return the NPUs in a group of a dimension: ASTRA-sim has no dimension of one.
 
     Raises
@@ -116,9 +116,10 @@ def group_size(value: object, path: str) -> int:
     InputError
         When it is no whole number, or below 2.
     """
-    if value == 1 and type(value) is int:
-        raise InputError(f"{path}: 1 is not allowed, for a dimension joins at least 2 NPUs; leave it out of every list")
-    return whole_number(value, path, 2, "NPUs")
+    if entry.value == 1 and type(entry.value) is int:
+        why = "for a dimension joins at least 2 NPUs; leave it out of every list"
+        raise InputError(f"{entry.path}: 1 is not allowed, {why}")
+    return entry.whole("NPUs", 2)
 
 
 def near_whole(value: Fraction, parts: int) -> Fraction:
@@ -128,7 +129,7 @@ def near_whole(value: Fraction, parts: int) -> Fraction:
 
 
 def algorithm_for(topology: Topology, size: int, given: Algorithm | None) -> tuple[Algorithm, tuple[str, ...]]:
-    """Return a dimension's algorithm, and in words what had to be assumed for want of one: a switch sends directly.
+    """Return a dimension's algorithm, and in words what had to be guesses for want of one: a switch sends directly.
 
     ASTRA-sim has no algorithm but ring and direct for a number of NPUs that is no power of two.
 
@@ -166,7 +167,7 @@ def bandwidth_remark(key: str, per_link: Fraction, links: int, bandwidth_Bps: Fr
     text = f"{each}{number_text(per_link * links)} {unit} per NPU"
     if binary:
         text += f" = {format_bandwidth(bandwidth_Bps)}"
-    return Remark(RemarkKind.CONVERTED, key, text)
+    return converted(key, text)
 
 
 def latency_remark(key: str, per_hop: Fraction, hops: int, latency_ps: Fraction, extra: str = "") -> Remark:
@@ -185,7 +186,7 @@ def latency_remark(key: str, per_hop: Fraction, hops: int, latency_ps: Fraction,
     """
     through = " x 2 hops through the switch" if hops == 2 else " per hop"
     text = f"{number_text(per_hop)} ns{through}{extra} = {number_text(latency_ps / 1000)} ns per step"
-    return Remark(RemarkKind.CONVERTED, key, text)
+    return converted(key, text)
 
 
 def _decimal(value: Fraction) -> str:

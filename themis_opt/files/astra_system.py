@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from themis_opt.files.foreign_values import check_keys, whole_number, word
-from themis_opt.files.remarks import Remark, RemarkKind
+from themis_opt.files.foreign_values import Entry, check_keys
+from themis_opt.files.remarks import Remark, converted, ignored
 from themis_opt.files.strict import show
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import MAX_CHUNKS
@@ -158,14 +158,14 @@ def read_system(data: Mapping[str, Any], version: int) -> AstraSystem:
     remarks: list[Remark] = []
     if "preferred-dataset-splits" in data:
         key = "preferred-dataset-splits"
-        num_chunks = whole_number(data[key], key, 1, "chunks", MAX_CHUNKS)
+        num_chunks = Entry(data[key], key).whole("chunks", 1, MAX_CHUNKS)
         splits, chunks = ("split", "chunk") if num_chunks == 1 else ("splits", "chunks")
         text = f"{num_chunks} {splits} = {num_chunks} {chunks}, an instance's: --chunks {num_chunks}"
-        remarks.append(Remark(RemarkKind.CONVERTED, key, text))
+        remarks.append(converted(key, text))
     remarks += [_implementation(key, names, counting, lists.get(counting)) for key, names in lists.items()]
     remarks += _scheduling(data, version)
     reasons = {**_NOT_MODELLED, **(_ONLY_1 if version == 1 else _ONLY_2)}
-    remarks += [Remark(RemarkKind.IGNORED, key, f"{show(data[key])}: {reasons[key]}") for key in data if key in reasons]
+    remarks += [ignored(key, f"{show(data[key])}: {reasons[key]}") for key in data if key in reasons]
     return AstraSystem(version, lists.get(counting), counting, num_chunks, tuple(remarks))
 
 
@@ -184,7 +184,7 @@ def _names(value: object, key: str, version: int) -> tuple[str, ...]:
     known = (*_ALGORITHMS, *_FLAT, "doubleBinaryTree")
     for k, name in enumerate(names):
         if not (isinstance(name, str) and _WINDOW.fullmatch(name)):
-            word(name, f"{key}[{k}]", known)
+            Entry(name, f"{key}[{k}]").word(known)
     return tuple(names)
 
 
@@ -217,27 +217,25 @@ def _implementation(key: str, names: tuple[str, ...], counting: str, wanted: tup
     text = ", ".join(names)
     if key == counting:
         words = ", ".join(str(_ALGORITHMS.get(_FLAT.get(name, name), name)) for name in names)
-        return Remark(RemarkKind.CONVERTED, key, f"{text}: algorithms {words}, for every collective")
+        return converted(key, f"{text}: algorithms {words}, for every collective")
     if key == "all-to-all-implementation":
-        return Remark(RemarkKind.IGNORED, key, f"{text}: all-to-all always runs direct here")
+        return ignored(key, f"{text}: all-to-all always runs direct here")
     if names == wanted:
-        return Remark(RemarkKind.IGNORED, key, f"{text}: the same as {counting}, which counts")
-    return Remark(RemarkKind.IGNORED, key, f"{text}: differs from {counting}, which counts for every collective")
+        return ignored(key, f"{text}: the same as {counting}, which counts")
+    return ignored(key, f"{text}: differs from {counting}, which counts for every collective")
 
 
 def _scheduling(data: Mapping[str, Any], version: int) -> list[Remark]:
     """Return what the two keys on scheduling mean: in version 1 a scheduler of ours, in version 2 nothing."""
     present = [key for key in _SCHEDULING if key in data]
     if version == 2:
-        return [
-            Remark(RemarkKind.IGNORED, key, f"{show(data[key])}: nobody reads it in ASTRA-sim 2") for key in present
-        ]
+        return [ignored(key, f"{show(data[key])}: nobody reads it in ASTRA-sim 2") for key in present]
     if not present:
         return []
     intra, inter = _SCHEDULING
-    queue = word(data.get(intra, "FIFO"), intra, (*_QUEUES, *_OTHER_QUEUES))
-    order = _ORDERS[word(data.get(inter, "baseline"), inter, _ORDERS)]
-    return [Remark(RemarkKind.IGNORED, ", ".join(present), _scheduler_text(order, queue))]
+    queue = Entry(data.get(intra, "FIFO"), intra).word((*_QUEUES, *_OTHER_QUEUES))
+    order = _ORDERS[Entry(data.get(inter, "baseline"), inter).word(_ORDERS)]
+    return [ignored(", ".join(present), _scheduler_text(order, queue))]
 
 
 def _scheduler_text(order: str, queue: str) -> str:

@@ -1,11 +1,9 @@
-"""Values in the files of others: lists of exact numbers, whole numbers and words, or a message that says what is wrong.
-
-Every function takes the path of a key and raises an `InputError` that begins with it.
-"""
+"""Values in the files of others, each with the path of its key: exact numbers and words, or a message that says it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -41,15 +39,10 @@ def check_keys(data: Mapping[str, Any], known: Collection[str], required: Collec
         raise InputError(f"{missing[0]}: is missing; {what} needs: {', '.join(required)}")
 
 
-def dimension_lists(data: Mapping[str, Any], whats: Mapping[str, str]) -> dict[str, list[Any]]:
+def dimension_lists(data: Mapping[str, Any], whats: Mapping[str, str]) -> dict[str, list[Entry]]:
     """Return the lists at the keys of `whats` that are there, equally long, one entry per dimension.
 
-    Parameters
-    ----------
-    data
-        The mapping.
-    whats
-        By key, of what there is a list, for messages.
+    `whats` says by key of what there is a list, for messages.
 
     Raises
     ------
@@ -69,101 +62,55 @@ def dimension_lists(data: Mapping[str, Any], whats: Mapping[str, str]) -> dict[s
                 f"{key}: has {len(value)} value{'' if len(value) == 1 else 's'}, but {first} has {wanted}; "
                 "every list has one value per dimension"
             )
-    return lists
+    return {key: [Entry(entry, f"{key}[{k}]") for k, entry in enumerate(value)] for key, value in lists.items()}
 
 
-def number(value: object, path: str, unit: str) -> Fraction:
-    """Return an exact number that is not negative.
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A value that stands in a file at the path of a key; what is asked of it and it is not is an `InputError`."""
 
-    Parameters
-    ----------
-    value
-        What stands in the file.
-    path
-        The path of its key.
-    unit
-        Of what it is a number, for messages.
+    value: object
+    path: str
 
-    Raises
-    ------
-    InputError
-        When it is anything else.
-    """
-    if type(value) is int:
-        value = Fraction(value)
-    if not isinstance(value, Fraction):
-        raise InputError(f"{path}: {show(value)} is not allowed; expected a number of {unit}, such as 100 or 187.5")
-    if value < 0:
-        raise InputError(f"{path}: {show(value)} {unit} is negative; write zero or more")
-    return value
+    def number(self, unit: str) -> Fraction:
+        """Return it as an exact number that is not negative; `unit` is for messages."""
+        value = Fraction(self.value) if type(self.value) is int else self.value
+        if not isinstance(value, Fraction):
+            raise self._error(f"expected a number of {unit}, such as 100 or 187.5")
+        if value < 0:
+            raise InputError(f"{self.path}: {show(value)} {unit} is negative; write zero or more")
+        return value
 
+    def positive(self, unit: str) -> Fraction:
+        """Return it as an exact number above zero; `unit` is for messages."""
+        value = self.number(unit)
+        if value == 0:
+            raise InputError(f"{self.path}: 0 {unit} is not allowed; it must be above zero")
+        return value
 
-def positive(value: object, path: str, unit: str) -> Fraction:
-    """Return an exact number above zero.
+    def whole(self, what: str, least: int = 1, most: int = MAX_SIZE) -> int:
+        """Return it as a whole number.
 
-    Parameters
-    ----------
-    value, path, unit
-        As for `number`.
+        Parameters
+        ----------
+        what
+            Of what it is a number, for messages.
+        least, most
+            The range that is allowed.
+        """
+        if type(self.value) is not int or not least <= self.value <= most:
+            raise self._error(f"expected a number of {what}, whole and from {least} to {most}")
+        return self.value
 
-    Raises
-    ------
-    InputError
-        When it is anything else.
-    """
-    given = number(value, path, unit)
-    if given == 0:
-        raise InputError(f"{path}: 0 {unit} is not allowed; it must be above zero")
-    return given
-
-
-def whole_number(value: object, path: str, least: int, what: str, most: int = MAX_SIZE) -> int:
-    """Return a whole number.
-
-    Parameters
-    ----------
-    value
-        What stands in the file.
-    path
-        The path of its key.
-    least, most
-        The range that is allowed.
-    what
-        Of what it is a number, for messages.
-
-    Raises
-    ------
-    InputError
-        When it is anything else.
-    """
-    if type(value) is not int or not least <= value <= most:
-        raise InputError(
-            f"{path}: {show(value)} is not allowed; expected a number of {what}, whole and from {least} to {most}"
-        )
-    return value
-
-
-def word(value: object, path: str, known: Collection[str]) -> str:
-    """Return one of some words, whose case matters.
-
-    Parameters
-    ----------
-    value
-        What stands in the file.
-    path
-        The path of its key.
-    known
-        The words.
-
-    Raises
-    ------
-    InputError
-        When it is none; the message names the nearest one.
-    """
-    if not isinstance(value, str) or value not in known:
+    def word(self, known: Collection[str]) -> str:
+        """Return it as one of some words, whose case matters."""
+        if isinstance(self.value, str) and self.value in known:
+            return self.value
         # Of a list, which may nest deeper than anything can print it, nothing is near.
-        hint = did_you_mean(value, known) if isinstance(value, str) else ""
-        if isinstance(value, str) and value.lower() in {name.lower() for name in known}:
+        hint = did_you_mean(self.value, known) if isinstance(self.value, str) else ""
+        if isinstance(self.value, str) and self.value.lower() in {name.lower() for name in known}:
             hint = hint.replace("?)", "? case matters)")
-        raise InputError(f"{path}: {show(value)} is not allowed; one of: {', '.join(known)}{hint}")
-    return value
+        raise self._error(f"one of: {', '.join(known)}{hint}")
+
+    def _error(self, expected: str) -> InputError:
+        return InputError(f"{self.path}: {show(self.value)} is not allowed; {expected}")

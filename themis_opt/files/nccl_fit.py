@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from themis_opt.files.astra2_network import algorithm_for
 from themis_opt.files.nccl_tests import FORMAT_NAME, Measurement, NcclLog, bus_factor, check_bus_factor
-from themis_opt.files.remarks import Imported, Remark, RemarkKind
+from themis_opt.files.remarks import Imported, Remark, assumed, converted
 from themis_opt.problem.choices import choose
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.errors import InputError
@@ -153,7 +153,7 @@ def fit_network(logs: Sequence[NcclLog], options: FitOptions, name: str, source:
     latency_us, us_per_byte = fit_line([(row.size_bytes, float(row.time_us)) for row in rows])
     if not us_per_byte:
         raise InputError("the times do not grow with the size, so there is no bandwidth in them; measure larger sizes")
-    chosen, assumed = algorithm_for(options.topology, num_npus, options.algorithm)
+    chosen, guesses = algorithm_for(options.topology, num_npus, options.algorithm)
     # One stage per phase; an All-to-All is one direct step.
     is_single = collective is Collective.ALL_TO_ALL
     num_steps = 1 if is_single else chosen.num_steps(num_npus) * len(collective.phases)
@@ -161,7 +161,7 @@ def fit_network(logs: Sequence[NcclLog], options: FitOptions, name: str, source:
     latency_ps = Fraction(round(latency_us * 10**6 / num_steps))
     dimension = Dimension(options.topology, num_npus, bandwidth_Bps, latency_ps, chosen)
     remarks = [remark for log in logs for remark in log.remarks]
-    remarks += [Remark(RemarkKind.ASSUMED, "size", text) for text in assumed]
+    remarks += [assumed("size", text) for text in guesses]
     remarks += _conversions(latency_us, us_per_byte, num_steps, dimension, collective)
     remarks += _doubts(rows, latency_us, us_per_byte)
     network = Network(name, (dimension,), source, _READING)
@@ -218,10 +218,8 @@ def _conversions(
     bandwidth = format_bandwidth(dimension.bandwidth_Bps)
     whole, step = format_time(latency_us * 10**6), format_time(dimension.latency_ps)
     return [
-        Remark(RemarkKind.CONVERTED, "latency", f"{whole} for the whole {collective} = {steps} x {step}"),
-        Remark(
-            RemarkKind.CONVERTED, "bandwidth", f"algbw {algbw} x {factor} sent per byte = {bandwidth} per NPU, one way"
-        ),
+        converted("latency", f"{whole} for the whole {collective} = {steps} x {step}"),
+        converted("bandwidth", f"algbw {algbw} x {factor} sent per byte = {bandwidth} per NPU, one way"),
     ]
 
 
@@ -231,10 +229,10 @@ def _doubts(rows: Sequence[Measurement], latency_us: float, us_per_byte: float) 
     doubts = []
     if us_per_byte * max(sizes) < latency_us:
         text = f"even {format_size(max(sizes))} take mostly latency; measure larger sizes to trust the bandwidth"
-        doubts.append(Remark(RemarkKind.ASSUMED, "bandwidth", text))
+        doubts.append(assumed("bandwidth", text))
     if latency_us < us_per_byte * min(sizes):
         text = f"even {format_size(min(sizes))} take mostly bandwidth; measure smaller sizes to trust the latency"
-        doubts.append(Remark(RemarkKind.ASSUMED, "latency", text))
+        doubts.append(assumed("latency", text))
     return doubts
 
 

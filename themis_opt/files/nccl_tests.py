@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from themis_opt.files.remarks import Remark, RemarkKind
+from themis_opt.files.remarks import Remark, assumed, ignored
 from themis_opt.files.strict import number_text, show
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.errors import InputError
@@ -164,7 +164,7 @@ def _add_row(
 ) -> None:
     size_bytes = int(columns[0])
     if not size_bytes:
-        remarks.append(Remark(RemarkKind.IGNORED, f"line {place}", "a row of 0 bytes"))
+        remarks.append(ignored(f"line {place}", "a row of 0 bytes"))
         return
     for way, start in zip(ways, (len(columns) - 2 * _QUAD, len(columns) - _QUAD), strict=True):
         time, algbw, busbw, wrong = columns[start : start + _QUAD]
@@ -174,9 +174,7 @@ def _add_row(
             raise InputError(f"line {place}: {show(time)} is not allowed; expected a time in microseconds, above zero")
         way.append(Measurement(size_bytes, Fraction(time), _decimal(algbw), _decimal(busbw)))
         if not _NONE_WRONG.fullmatch(wrong):
-            remarks.append(
-                Remark(RemarkKind.ASSUMED, f"line {place}", f"#wrong is {show(wrong)}: its time is used all the same")
-            )
+            remarks.append(assumed(f"line {place}", f"#wrong is {show(wrong)}: its time is used all the same"))
 
 
 def _named(programs: list[str]) -> Collective | None:

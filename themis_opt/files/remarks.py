@@ -38,6 +38,21 @@ class Remark:
         return f"{self.kind}: {self.key}: {self.text}"
 
 
+def converted(key: str, text: str) -> Remark:
+    """Return the remark that a quantity got another unit or meaning."""
+    return Remark(RemarkKind.CONVERTED, key, text)
+
+
+def assumed(key: str, text: str) -> Remark:
+    """Return the remark that something is not in the file."""
+    return Remark(RemarkKind.ASSUMED, key, text)
+
+
+def ignored(key: str, text: str) -> Remark:
+    """Return the remark that something has no effect here."""
+    return Remark(RemarkKind.IGNORED, key, text)
+
+
 @dataclass(frozen=True)
 class Imported:
     """A network from somebody's file, and everything there is to say of how it was read.

@@ -54,6 +54,13 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.node_id)
 
+    def of_rank(self, rank_place: int) -> Nodes:
+        """Return the nodes of one rank, whose places count from 0 there."""
+        span = slice(*self.first_place[rank_place : rank_place + 2].tolist())
+        ids = self.rank[span], self.node_id[span], self.is_send[span]
+        message = self.peer[span], self.size_bytes[span], self.tag[span]
+        return Nodes(self.first_place[:0], *ids, *message, self.deps[span], self.dependencies)
+
 
 def read_nodes(setup: Setup) -> Nodes:
     """Return the nodes of all traces in a folder, and look at the workloads on the way.

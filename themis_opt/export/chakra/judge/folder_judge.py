@@ -150,11 +150,10 @@ def _names(nodes: Nodes, circle: list[int]) -> str:
 
 
 def _traffic(setup: Setup, derivation: Derivation, nodes: Nodes) -> tuple[StageTraffic, ...]:
-    first = slice(0, int(nodes.first_place[1]))
-    is_send = nodes.is_send[first]
-    stage_of = nodes.tag[first][is_send] // derivation.tag_width
+    first = nodes.of_rank(0)
+    stage_of = first.tag[first.is_send] // derivation.tag_width
     sent: Counter[int] = Counter()
-    for stage_idx, size_bytes in zip(stage_of.tolist(), nodes.size_bytes[first][is_send].tolist(), strict=True):
+    for stage_idx, size_bytes in zip(stage_of.tolist(), first.size_bytes[first.is_send].tolist(), strict=True):
         sent[stage_idx] += size_bytes
     num_messages = np.bincount(stage_of, minlength=len(derivation.stages))
     return tuple(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from fractions import Fraction
-from math import prod
 from typing import Any
 
 from themis_opt.export.verdict import Contradiction
+from themis_opt.files.foreign_values import check_keys, dimension_lists
 from themis_opt.files.plain import plain_mapping, read_text
 from themis_opt.files.schedule_file import load_schedule
 from themis_opt.judging.validator import validate
-from themis_opt.problem.errors import InputError
+from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.network import Algorithm, Dimension, Topology
 from themis_opt.problem.schedule import Schedule
@@ -24,6 +24,7 @@ MAX_RANKS = 1024
 MAX_FILES = 100_000
 
 _TOPOLOGIES = {"Ring": Topology.RING, "FullyConnected": Topology.FULLY_CONNECTED, "Switch": Topology.SWITCH}
+_NETWORK_KEYS = {"topology": "topologies", "npus_count": "NPUs", "bandwidth": "GB/s", "latency": "nanoseconds"}
 _COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather")
 _NEAR = 1e-9
 _PROMISE = re.compile(r"expected time: ([0-9]{1,18}) ns")
@@ -129,11 +130,13 @@ def read_setup(folder: str) -> Setup:
             f"{folder}: has {instance.num_npus} ranks, and at most {MAX_RANKS} are interpreted; "
             "check a smaller network of the same shape"
         )
-    links = _links(folder, instance)
-    prefix = _prefix(folder, str(instance.collective))
-    memory = _mapping(folder, "memory.json")
-    if memory.get("memory-type") != "NO_MEMORY_EXPANSION":
-        raise InputError(f"{os.path.join(folder, 'memory.json')}: memory-type must be NO_MEMORY_EXPANSION")
+    with _file(folder, "network.yml") as network:
+        links = _links(network, instance)
+    with _file(folder, "system.json") as system:
+        prefix = _prefix(system, str(instance.collective))
+    with _file(folder, "memory.json") as memory:
+        if memory.get("memory-type") != "NO_MEMORY_EXPANSION":
+            raise InputError("memory-type must be NO_MEMORY_EXPANSION")
     return Setup(folder, schedule, links, prefix, _ranks(folder, prefix, instance.num_npus))
 
 
@@ -152,36 +155,33 @@ def expected_ns(folder: str) -> int | None:
     return None if match is None else int(match[1])
 
 
-def _mapping(folder: str, name: str) -> Mapping[str, Any]:
+@contextmanager
+def _file(folder: str, name: str) -> Iterator[dict[str, Any]]:
+    """Give what a file of the folder holds; its path is in front of what is found wrong inside."""
     path = os.path.join(folder, name)
-    return plain_mapping(path, read_text(path, small=True), decimals=True)
+    data = plain_mapping(path, read_text(path, small=True), decimals=True)
+    with located(path):
+        yield data
 
 
-def _prefix(folder: str, collective: str) -> str:
+def _prefix(system: Mapping[str, Any], collective: str) -> str:
     """Return the prefix of the traces: a name in this folder, and nowhere else."""
-    path = os.path.join(folder, "system.json")
-    system = _mapping(folder, "system.json")
     splits = system.get("preferred-dataset-splits")
     if type(splits) is not int or splits != 1:
-        raise InputError(
-            f"{path}: preferred-dataset-splits: must be 1; without it ASTRA-sim crashes, above it nothing finishes"
-        )
+        raise InputError("preferred-dataset-splits: must be 1; without it ASTRA-sim crashes, above it nothing finishes")
     if system.get("scheduling-policy") not in ("LIFO", "FIFO"):
-        raise InputError(f"{path}: scheduling-policy: must be LIFO or FIFO")
-    key = f"{collective}-implementation-custom"
+        raise InputError("scheduling-policy: must be LIFO or FIFO")
+    key, old = f"{collective}-implementation-custom", f"{collective}-implementation-chakra"
     if key not in system:
-        old = f"{collective}-implementation-chakra"
         hint = f"; {old} is the older name of the key" if old in system else ""
-        raise InputError(f"{path}: {key}: is missing; the schedule is one of {collective}{hint}")
+        raise InputError(f"{key}: is missing; the schedule is one of {collective}{hint}")
     value = system[key]
     if not (isinstance(value, list) and len(value) == 1 and isinstance(value[0], str)):
-        raise InputError(f"{path}: {key}: must be a list of one path prefix")
+        raise InputError(f"{key}: must be a list of one path prefix")
     # A prefix may lead anywhere: only what lies in the folder that somebody handed over is read.
     prefix: str = value[0].removeprefix("./")
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", prefix) or ".." in prefix or len(prefix) > 100:
-        raise InputError(
-            f"{path}: {key}: {value[0][:60]!r} is no plain name; the traces must lie in the folder that is judged"
-        )
+        raise InputError(f"{key}: {value[0][:60]!r} is no plain name; the traces must lie in the folder that is judged")
     return prefix
 
 
@@ -211,46 +211,28 @@ def _ranks(folder: str, prefix: str, num_ranks: int) -> tuple[int, ...]:
     return tuple(sorted(found[prefix]))
 
 
-def _links(folder: str, instance: Instance) -> tuple[LinkRule, ...]:
+def _links(data: Mapping[str, Any], instance: Instance) -> tuple[LinkRule, ...]:
     """Return the dimensions of network.yml, which must be those of the schedule."""
-    path = os.path.join(folder, "network.yml")
-    data = _mapping(folder, "network.yml")
-    keys = ("topology", "npus_count", "bandwidth", "latency")
-    for key in data:
-        if key not in keys:
-            raise InputError(f"{path}: {key[:60]}: unknown key; an ASTRA-sim 2 network has: {', '.join(keys)}")
-    for key in keys:
-        value = data.get(key)
-        if not isinstance(value, list) or len(value) != len(instance.involved):
-            raise InputError(f"{path}: {key}: must be a list of {len(instance.involved)} values, one per dimension")
+    check_keys(data, _NETWORK_KEYS, _NETWORK_KEYS, "an ASTRA-sim 2 network")
+    lists = dimension_lists(data, _NETWORK_KEYS)
+    if len(lists["topology"]) != len(instance.involved):
+        raise InputError(f"topology: must be a list of {len(instance.involved)} values, one per dimension")
     links = []
-    for place, k in enumerate(instance.involved):
-        topology, size, bandwidth, latency = (data[key][place] for key in keys)
+    for k, topology, size, bandwidth, latency in zip(instance.involved, *lists.values(), strict=True):
         dimension = instance.network.dimensions[k]
-        if _TOPOLOGIES.get(topology if isinstance(topology, str) else "") is not dimension.topology:
-            raise Contradiction(f"{path}: topology[{place}]: is not the schedule's, {dimension.topology}")
-        if size != dimension.size or isinstance(size, bool):
-            raise Contradiction(f"{path}: npus_count[{place}]: is not the schedule's, {dimension.size}")
-        numbers = []
-        for key, value in (("bandwidth", bandwidth), ("latency", latency)):
-            if isinstance(value, bool) or not isinstance(value, int | Fraction) or value < 0:
-                raise InputError(f"{path}: {key}[{place}]: must be a number that is not negative")
-            numbers.append(_double(value, f"{path}: {key}[{place}]"))
-        link = LinkRule(dimension.topology, dimension.size, numbers[0] * 2**30 / 10**9, numbers[1])
-        _check_link(link, dimension, f"{path}: dim{k + 1}")
+        if _TOPOLOGIES.get(str(topology.value)) != dimension.topology:
+            raise Contradiction(f"{topology.path}: is not the schedule's, {dimension.topology}")
+        if type(size.value) is not int or size.value != dimension.size:
+            raise Contradiction(f"{size.path}: is not the schedule's, {dimension.size}")
+        bytes_per_ns = float(bandwidth.number("GB/s")) * 2**30 / 10**9
+        link = LinkRule(dimension.topology, dimension.size, bytes_per_ns, float(latency.number("ns")))
+        with located(f"dim{k + 1}"):
+            _check_link(link, dimension)
         links.append(link)
-    assert prod(link.size for link in links) == instance.num_npus
     return tuple(links)
 
 
-def _double(value: int | Fraction, where: str) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        raise InputError(f"{where}: is beyond every number of this field") from None
-
-
-def _check_link(link: LinkRule, dimension: Dimension, where: str) -> None:
+def _check_link(link: LinkRule, dimension: Dimension) -> None:
     """Raise unless a stage on this dimension would take what the schedule says, but for ASTRA-sim's whole ns."""
     assert dimension.algorithm is not None  # set by Dimension
     # By what the schedule says of the dimension, not by how the writer came to its figures.
@@ -259,7 +241,7 @@ def _check_link(link: LinkRule, dimension: Dimension, where: str) -> None:
     bytes_per_ns = float(dimension.bandwidth_Bps / messages_at_once / 10**9)
     if abs(link.bytes_per_ns - bytes_per_ns) > _NEAR * bytes_per_ns:
         raise Contradiction(
-            f"{where}: a message gets {link.bytes_per_ns:.10g} GB/s; the schedule gives it {bytes_per_ns:.10g} GB/s"
+            f"a message gets {link.bytes_per_ns:.10g} GB/s; the schedule gives it {bytes_per_ns:.10g} GB/s"
         )
     distances = {
         Algorithm.RING: [1] * num_parts,
@@ -268,6 +250,4 @@ def _check_link(link: LinkRule, dimension: Dimension, where: str) -> None:
     latency_ns = sum(link.hops(0, distance) for distance in distances) * link.hop_ns
     expected_ns = float(dimension.latency_ps * len(distances) / 1000)
     if abs(latency_ns - expected_ns) > _NEAR * max(expected_ns, 1):
-        raise Contradiction(
-            f"{where}: the latency of a stage is {latency_ns:.10g} ns; the schedule's is {expected_ns:.10g}"
-        )
+        raise Contradiction(f"the latency of a stage is {latency_ns:.10g} ns; the schedule's is {expected_ns:.10g}")
