@@ -15,6 +15,8 @@ from themis_opt.problem.instance import Instance
 from themis_opt.questions.comparison import Run, compare
 from themis_opt.questions.comparison_file import comparison_text, load_comparison, read_comparison
 
+STORED = Path(__file__).parent / "stored" / "comparison-2.json"
+
 
 @pytest.fixture(scope="module")
 def runs() -> list[Run]:
@@ -64,6 +66,18 @@ def test_a_solvers_bound_and_the_bound_for_all_numbers_come_back(tmp_path: Path)
         assert theirs.bound_any == mine.bound_any
         assert theirs.schedule.status == mine.schedule.status
     assert found.rows[2].bound_any is not None
+
+
+def test_a_file_of_the_version_before_is_read() -> None:
+    """Written by 0.1.0; its versions and options are those of that time, its figures are worked out again."""
+    found = read_comparison(STORED)
+    assert (found.seed, found.versions["themis-opt"], found.options["time_limit_s"]) == (0, "0.1.0", 10.0)
+    (run,) = found.runs
+    (again,) = compare([run.instance], schedulers=("baseline", "themis-best"))
+    assert run.bound == again.bound
+    assert [(row.name, row.makespan_ps, row.gap, row.status) for row in run.rows] == [
+        (row.name, row.makespan_ps, row.gap, row.status) for row in again.rows
+    ]
 
 
 def _drop(key: str) -> Callable[[dict[str, Any]], Any]:

@@ -27,18 +27,15 @@ from themis_opt.show.words import title
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.resources import default_workers
 
-_HELP = {
-    "--sizes": "Message sizes, bytes per NPU: 1MB:4GB, or 1MB,10MB. (Chunk sizes are found.)",
-    "--size": None,
-    "--chunks": "auto:MAX: the solver chooses up to MAX chunks.  [default: auto:16]",
-    "--solver": "A solver's name; none: schedulers alone.",
-}
-"""What shared options mean here; --size, and numbers of chunks, are refused."""
-
-
-def over_sizes(command: click.Command) -> click.Command:
-    """Say in a verb's help what the options mean to it; decorates the command."""
-    return with_help(_HELP)(command)
+over_sizes = with_help(
+    {
+        "--sizes": "Message sizes, bytes per NPU: 1MB:4GB, or 1MB,10MB. (Chunk sizes are found.)",
+        "--size": None,
+        "--chunks": "auto:MAX: the solver chooses up to MAX chunks.  [default: auto:16]",
+        "--solver": "A solver's name; none: schedulers alone.",
+    }
+)
+"""Says in a verb's help what shared options mean to it; --size, and numbers of chunks, are refused."""
 
 
 def size_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import repeat
 from typing import Any
 
@@ -21,7 +20,7 @@ from themis_opt.cli.options import (
 from themis_opt.problem.bound import Sizing
 from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.differences import first_difference, same_problem
-from themis_opt.problem.errors import InputError, InvalidScheduleError, located
+from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
 from themis_opt.problem.schedule import Schedule
@@ -154,17 +153,14 @@ def _rows(solver: str | None, choice: ChunkingChoice | None) -> dict[str, Chunki
 
 def _read(arguments: tuple[str, ...], overrides: Overrides) -> tuple[list[Instance], dict[str, Schedule]]:
     """Return the instances, and the schedules by the name of their row, checked to be true and to belong to one."""
-    from themis_opt.judging.validator import validate
+    from themis_opt.judging.validator import check
 
     problems: list[Instance] = []
     own: dict[str, Schedule] = {}
     for name in arguments:
         thing = read_argument(name)
         if isinstance(thing, Schedule):
-            violations = validate(thing.instance, thing)
-            if violations:
-                named = [replace(violation, message=f"{name}: {violation}") for violation in violations]
-                raise InvalidScheduleError(named)
+            check(thing.instance, thing, name)
             own[name] = thing
         else:
             problems.extend(overrides.apply(thing))

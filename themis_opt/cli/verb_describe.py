@@ -16,7 +16,7 @@ from themis_opt.files.atomic import check_outputs, write_text
 from themis_opt.files.remarks import Imported
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.units import bandwidth_column, format_bandwidth, format_size, format_time, time_column
-from themis_opt.questions.description_file import FirstStage, description_text, first_stages
+from themis_opt.questions.description_file import DescribedStage, description_text, first_stages
 from themis_opt.show.words import title
 from themis_opt.timing import metrics
 
@@ -98,17 +98,17 @@ def _size_lines(problem: Instance) -> Iterator[str]:
     yield f"ideal     {format_time(metrics.ideal_ps(problem))}"
 
 
-def _stage_lines(problem: Instance, stage: FirstStage) -> Iterator[str]:
+def _stage_lines(problem: Instance, stage: DescribedStage) -> Iterator[str]:
     """Yield the formula of a stage's cost, with numbers in it."""
-    name, cost = f"dim{stage.dimension + 1}", stage.cost
+    name = f"dim{stage.dimension + 1}"
     dimension = problem.network.dimensions[stage.dimension]
     steps = f"{stage.num_steps} step{'' if stage.num_steps == 1 else 's'}"
-    sends = f"{float(cost.sent_bytes):.10g} B"
-    launch = f"+ {cost.overhead_ps} ps to launch it " if cost.overhead_ps else ""
+    sends = f"{float(stage.sent_bytes):.10g} B"
+    launch = f"+ {stage.overhead_ps} ps to launch it " if stage.overhead_ps else ""
     yield f"first {stage.phase} stage of chunk 0 on {name}:"
     yield f"  resident {float(stage.resident_bytes):.10g} B, sends {sends}"
     yield (
         f"  {steps} x {format_time(dimension.latency_ps)} + {sends} / {format_bandwidth(dimension.bandwidth_Bps)} "
-        f"= {cost.latency_ps} ps + {cost.transfer_ps} ps {launch}"
-        f"= {cost.duration_ps} ps; holds {name} for {stage.hold_ps} ps"
+        f"= {stage.latency_ps} ps + {stage.transfer_ps} ps {launch}"
+        f"= {stage.duration_ps} ps; holds {name} for {stage.hold_ps} ps"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from themis_opt.judging import claims, structure
 from themis_opt.judging.form import form_violations
 from themis_opt.judging.precedence import Precedence, Work, list_works
@@ -34,8 +36,17 @@ def validate(instance: Instance, schedule: Schedule) -> tuple[Violation, ...]:
     return tuple(_wrong_problem(instance, schedule) or _judge(instance, schedule))
 
 
-def check(instance: Instance, schedule: Schedule) -> None:
+def check(instance: Instance, schedule: Schedule, where: str = "") -> None:
     """Raise unless the schedule is right (`validate`).
+
+    Parameters
+    ----------
+    instance
+        The problem.
+    schedule
+        What claims to answer it.
+    where
+        What stands in front of every violation: the file it is from.
 
     Raises
     ------
@@ -44,7 +55,8 @@ def check(instance: Instance, schedule: Schedule) -> None:
     """
     violations = validate(instance, schedule)
     if violations:
-        raise InvalidScheduleError(violations)
+        named = [replace(violation, message=f"{where}: {violation}") for violation in violations]
+        raise InvalidScheduleError(named if where else violations)
 
 
 def runnable_works(instance: Instance, schedule: Schedule) -> list[Work]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -23,9 +23,9 @@ from themis_opt.files.plain import parse_json, read_text
 from themis_opt.files.results import ResultDocument, result_text
 from themis_opt.files.schedule_file import schedule_document, schedule_from_data
 from themis_opt.files.strict import decode, show
-from themis_opt.judging.validator import validate
+from themis_opt.judging.validator import check
 from themis_opt.problem.bound import Bound, BoundScope, Sizing
-from themis_opt.problem.errors import InputError, InvalidScheduleError, located
+from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.ratios import finite
 from themis_opt.problem.schedule import Schedule
@@ -270,9 +270,7 @@ def _judged(result: RowDocument, instance: dict[str, Any], where: str) -> Schedu
         schedule = schedule_from_data(told, "schedule")
     except InputError as error:
         raise InputError(str(error).replace("schedule: ", "schedule.", 1)) from None
-    violations = validate(schedule.instance, schedule)
-    if violations:
-        raise InvalidScheduleError([replace(violation, message=f"{where}: {violation}") for violation in violations])
+    check(schedule.instance, schedule, where)
     return schedule
 
 

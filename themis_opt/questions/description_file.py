@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from msgspec import UNSET, Struct, UnsetType
@@ -14,45 +13,7 @@ from themis_opt.problem.collective import Phase
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.network import Dimension
 from themis_opt.timing import metrics
-from themis_opt.timing.cost import CostModel, StageCost
-
-
-@dataclass(frozen=True, slots=True)
-class FirstStage:
-    """What a largest chunk's first stage in a phase costs, in the baseline's order.
-
-    Attributes
-    ----------
-    phase, dimension
-        What the stage is.
-    num_steps
-        How many messages follow each other in it.
-    resident_bytes
-        What an NPU holds before it.
-    cost
-        Its bytes and times.
-    hold_ps
-        How long it holds the dimension.
-    """
-
-    phase: Phase
-    dimension: int
-    num_steps: int
-    resident_bytes: Fraction
-    cost: StageCost
-    hold_ps: int
-
-
-def first_stages(instance: Instance) -> Iterator[FirstStage]:
-    """Yield the first stage of every phase."""
-    model = CostModel(instance)
-    size_bytes = instance.equal_chunk_sizes()[0]
-    for phase in instance.phases:
-        k = instance.baseline_order[phase][0]
-        num_steps = 1 if phase is Phase.ALL_TO_ALL else instance.network.dimensions[k].num_steps()
-        cost = model.stage(size_bytes, phase, (), k)
-        resident_bytes = size_bytes * model.resident_fraction(phase, ())
-        yield FirstStage(phase, k, num_steps, resident_bytes, cost, model.hold_ps(cost))
+from themis_opt.timing.cost import CostModel
 
 
 class DescribedDimension(Struct, kw_only=True):
@@ -71,7 +32,7 @@ class DescribedDimension(Struct, kw_only=True):
 
 
 class DescribedStage(Struct, kw_only=True):
-    """A first stage."""
+    """What a largest chunk's first stage in a phase costs, in the baseline's order; an NPU holds `resident_bytes`."""
 
     phase: str
     dimension: int
@@ -141,7 +102,7 @@ def description_text(instance: Instance, imports: Sequence[Imported] = ()) -> st
         sent_bytes=_number(metrics.sent_bytes(instance)),
         bandwidth_Bps=_number(metrics.total_bandwidth_Bps(instance)),
         ideal_ps=metrics.ideal_ps(instance),
-        first_stages=[_stage(stage) for stage in first_stages(instance)],
+        first_stages=list(first_stages(instance)),
         remarks=remarks if imports else UNSET,
     )
     return result_text(document)
@@ -163,20 +124,25 @@ def _dimension(dimension: Dimension, involved: bool) -> DescribedDimension:
     )
 
 
-def _stage(stage: FirstStage) -> DescribedStage:
-    cost = stage.cost
-    return DescribedStage(
-        phase=str(stage.phase),
-        dimension=stage.dimension,
-        num_steps=stage.num_steps,
-        resident_bytes=_number(stage.resident_bytes),
-        sent_bytes=_number(cost.sent_bytes),
-        latency_ps=cost.latency_ps,
-        transfer_ps=cost.transfer_ps,
-        overhead_ps=cost.overhead_ps,
-        duration_ps=cost.duration_ps,
-        hold_ps=stage.hold_ps,
-    )
+def first_stages(instance: Instance) -> Iterator[DescribedStage]:
+    """Yield the cost of the first stage of every phase."""
+    model = CostModel(instance)
+    size_bytes = instance.equal_chunk_sizes()[0]
+    for phase in instance.phases:
+        k = instance.baseline_order[phase][0]
+        cost = model.stage(size_bytes, phase, (), k)
+        yield DescribedStage(
+            phase=str(phase),
+            dimension=k,
+            num_steps=1 if phase is Phase.ALL_TO_ALL else instance.network.dimensions[k].num_steps(),
+            resident_bytes=_number(size_bytes * model.resident_fraction(phase, ())),
+            sent_bytes=_number(cost.sent_bytes),
+            latency_ps=cost.latency_ps,
+            transfer_ps=cost.transfer_ps,
+            overhead_ps=cost.overhead_ps,
+            duration_ps=cost.duration_ps,
+            hold_ps=model.hold_ps(cost),
+        )
 
 
 def _number(value: Fraction) -> int | float:

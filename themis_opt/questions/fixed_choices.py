@@ -24,6 +24,15 @@ def best_fixed_choices(instance: Instance, schedulers: Sequence[str], seed: int 
     Every schedule is simulated and validated (`themis_opt.schedule`); a scheduler that chooses its own number of chunks
     is given these numbers all the same.
 
+    Parameters
+    ----------
+    instance
+        The problem; its own number of chunks does not matter.
+    schedulers
+        Names of schedulers, the simplest first.
+    seed
+        For schedulers that draw lots.
+
     Raises
     ------
     InputError

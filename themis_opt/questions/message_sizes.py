@@ -49,6 +49,15 @@ def parse_sizes(text: str, per_octave: int | None = None, points: int | None = N
 def size_range(start: int, end: int, per_octave: int | None = None, points: int | None = None) -> tuple[int, ...]:
     """Return sizes from `start` to `end`, both included, in equal ratios but for the last and for rounding.
 
+    Parameters
+    ----------
+    start, end
+        The smallest and the largest size [bytes].
+    per_octave
+        How many sizes there are for each doubling; default: one.
+    points
+        How many there are altogether; stands instead of `per_octave`.
+
     >>> size_range(1000, 9000)
     (1000, 2000, 4000, 8000, 9000)
     >>> size_range(1000, 9000, points=3)
@@ -81,7 +90,17 @@ def size_range(start: int, end: int, per_octave: int | None = None, points: int 
 
 
 def sizes_title(title: str, smallest: Instance, largest_bytes: int) -> str:
-    """Return the title of an instance of the smallest size as one for all sizes up to the largest."""
+    """Return the title of an instance of the smallest size as one for all sizes up to the largest.
+
+    Parameters
+    ----------
+    title
+        The title, in which the size stands once behind the network's name.
+    smallest
+        The instance it is of.
+    largest_bytes
+        The largest size.
+    """
     size = format_size(smallest.size_bytes)
     if smallest.size_bytes == largest_bytes:
         return title

@@ -265,7 +265,17 @@ class Budget:
 
 
 def least_above(start: float, falling: Callable[[float], float], limit: float) -> float:
-    """Return the least argument above `start` at which a falling function is at most `limit`, by bisection."""
+    """Return the least argument above `start` at which a falling function is at most `limit`, by bisection.
+
+    Parameters
+    ----------
+    start
+        Where the function has its pole.
+    falling
+        The function.
+    limit
+        What it has to fall to.
+    """
     step = 1.0
     while falling(start + step) > limit:
         step *= 2

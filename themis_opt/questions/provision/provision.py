@@ -216,6 +216,15 @@ def make_budget(
 ) -> Budget:
     """Return a budget; without arguments what the network costs at a cost of 1 everywhere.
 
+    Parameters
+    ----------
+    instance
+        The collective, on the network whose bandwidths are up for choice.
+    total_Bps
+        The budget; default: what the network costs as it is.
+    costs
+        What a unit of bandwidth costs, by dimension index; default: 1.
+
     Raises
     ------
     InputError
