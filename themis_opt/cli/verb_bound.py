@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,6 +30,7 @@ def command(
     from themis_opt.cli.tables import console
     from themis_opt.cli.wrapping import print_sentence
     from themis_opt.files.atomic import check_outputs, write_text
+    from themis_opt.questions.bounds_file import bounds_text
     from themis_opt.show.words import describe_bound, title
     from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds
     from themis_opt.solving.protocol import SOLVERS, SolverParams
@@ -48,13 +48,7 @@ def command(
         bounds, notes = _with_solver_bounds(quick_bounds(problem, scope), problem, scope, solver, params)
     best = best_bound(bounds)
     if json_path is not None:
-        document = {
-            "format": "themis-opt/bounds/1",
-            "best": _document(best),
-            "bounds": [_document(bound) for bound in bounds],
-            "notes": notes,
-        }
-        write_text(json_path, json.dumps(document, indent=1) + "\n")
+        write_text(json_path, bounds_text(best, bounds, notes))
     for note in notes:
         # It may quote what another author's process printed: text, and no commands to the terminal.
         click.echo("note: " + "".join(character for character in note if character.isprintable()), err=True)
@@ -68,18 +62,6 @@ def command(
     if best.certificate is not None:
         weights = ", ".join(f"dim{k + 1} {weight}" for k, weight in enumerate(best.certificate))
         print_sentence(out, f"certificate: {weights} proves {best.certified_ps} ps")
-
-
-def _document(bound: Bound) -> dict[str, Any]:
-    """Return a bound as plain data; the weights of its certificate are exact fractions in text."""
-    weights = bound.certificate
-    return {
-        "value_ps": bound.value_ps,
-        "kind": str(bound.kind),
-        "scope": [str(bound.scope.sizes), bound.scope.min_chunks, bound.scope.max_chunks],
-        "certificate": None if weights is None else [str(weight) for weight in weights],
-        "certified_ps": bound.certified_ps,
-    }
 
 
 def _with_solver_bounds(

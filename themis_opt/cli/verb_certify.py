@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,17 +30,14 @@ def command(schedules: tuple[str, ...], json_path: str | None) -> None:
     """
     from themis_opt.files.atomic import check_outputs, write_text
     from themis_opt.files.schedule_file import load_schedule
-    from themis_opt.judging.certify import certification_document, summary_lines, why_lines
+    from themis_opt.judging.certify import summary_lines, why_lines
+    from themis_opt.questions.certification_file import certification_text
 
     check_outputs((json_path,), schedules)
     loaded = [(path, load_schedule(path)) for path in schedules]
     results = [(path, _certify(schedule)) for path, schedule in loaded]
     if json_path is not None:
-        document = {
-            "format": "themis-opt/certification/1",
-            "schedules": [{"file": path, **certification_document(result)} for path, result in results],
-        }
-        write_text(json_path, json.dumps(document, indent=1) + "\n")
+        write_text(json_path, certification_text(results))
     if json_path != "-":
         for path, result in results:
             for violation in result.violations:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
+from themis_opt.files.results import ResultDocument, result_text
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.plugins import Registry
+
+
+class ListDocument(ResultDocument, kw_only=True, tag="themis-opt/list/1"):
+    """What there is; each entry has a name and a summary, and more according to what it is."""
+
+    what: str
+    entries: list[dict[str, Any]]
 
 
 @click.command("list")
@@ -22,8 +29,7 @@ def command(what: str, json_path: str | None) -> None:
     check_outputs((json_path,))
     entries = {"networks": _networks, "instances": _instances, "schedulers": _schedulers, "solvers": _solvers}[what]()
     if json_path is not None:
-        document = {"format": "themis-opt/list/1", "what": what, "entries": entries}
-        write_text(json_path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+        write_text(json_path, result_text(ListDocument(what=what, entries=entries)))
     if json_path == "-":
         return
     table = make_table([("name", "left"), ("what it is", "left")])

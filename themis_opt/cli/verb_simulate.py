@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -34,13 +33,14 @@ def command(
 
     The times are those of the timing rule; whether what a schedule file claims is true is the matter of 'validate'.
     """
-    from dataclasses import asdict, replace
+    from dataclasses import replace
 
     from themis_opt.files.atomic import check_outputs, write_text
     from themis_opt.files.schedule_file import schedule_text
     from themis_opt.problem.errors import DeadlockError, InputError
     from themis_opt.problem.schedule import Schedule
     from themis_opt.questions.row import Row
+    from themis_opt.questions.simulation_file import simulation_text
     from themis_opt.schedulers.registry import SCHEDULERS
     from themis_opt.solving.api import schedule as make_schedule
     from themis_opt.timing.sequencing import simulate
@@ -74,17 +74,7 @@ def command(
         write_text(output, schedule_text(timed))
     row = Row(schedule.scheduler or argument, schedule, timeline.makespan_ps, 0.0)
     if json_path is not None:
-        document = {
-            "format": "themis-opt/simulation/1",
-            "scheduler": row.name,
-            "makespan_ps": timeline.makespan_ps,
-            "per_dimension": [
-                {**asdict(uses), "idle_gaps_ps": [list(gap) for gap in use.idle_gaps]}
-                for uses, use in zip(row.dimension_uses, timeline.dimensions, strict=True)
-            ],
-            "stages": [[c, str(phase), k, start, end] for c, phase, k, start, end in timeline.stages],
-        }
-        write_text(json_path, json.dumps(document) + "\n")
+        write_text(json_path, simulation_text(row))
     if "-" not in (output, json_path):
         _print(row, schedule.makespan_ps, stages)
 

@@ -13,9 +13,15 @@ line for a tag, and its keys in the order in which they are written::
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import msgspec
+
+ONE_LINE = 2**63
+"""More characters than any file has."""
+
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 class ResultDocument(msgspec.Struct, kw_only=True, tag_field="format"):
@@ -34,7 +40,8 @@ def result_text(document: ResultDocument, *, line: int = 0) -> str:
     """
     data = msgspec.to_builtins(document)
     text = "\n".join(_lines(data, line, "")) if line else json.dumps(data, indent=1, ensure_ascii=False)
-    return text + "\n"
+    # Half a character, as names of files may have, cannot be written in UTF-8.
+    return _HALF_CHARACTER.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
 
 
 def _lines(value: Any, line: int, indent: str) -> list[str]:

@@ -6,11 +6,9 @@ by a shortest path (`proof.certificate`). What a bound claims above that rests o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import Any
 
 from themis_opt.judging.validator import validate
 from themis_opt.judging.violation import Violation
@@ -130,29 +128,6 @@ def why_lines(certification: Certification) -> list[str]:
     return lines
 
 
-def certification_document(certification: Certification) -> dict[str, Any]:
-    """Return everything as plain data for JSON; exact numbers are fractions in text."""
-    schedule, bound, argument = certification.schedule, certification.schedule.bound, certification.argument
-    return {
-        "true": not certification.violations,
-        "violations": [
-            {"rule": str(violation.rule), "message": str(violation)} for violation in certification.violations
-        ],
-        "makespan_ps": schedule.makespan_ps,
-        "bound_ps": None if bound is None else bound.value_ps,
-        "bound_kind": None if bound is None else str(bound.kind),
-        "certificate": None
-        if bound is None or bound.certificate is None
-        else [str(weight) for weight in bound.certificate],
-        "certified_ps": certification.certified_ps,
-        "critical_path_ps": certification.critical_path_ps,
-        "proven_ps": certification.proven_ps,
-        "trusted_ps": certification.trusted_ps,
-        "argument": None if argument is None else _argument_document(argument),
-        "why": why_lines(certification),
-    }
-
-
 def _bound_line(certification: Certification, bound: Bound) -> str:
     proven_ps, trusted_ps = certification.proven_ps or 0, certification.trusted_ps
     by_path = proven_ps > (certification.certified_ps or 0)
@@ -195,33 +170,6 @@ def _sum_lines(certification: Certification, argument: LoadArgument) -> list[str
         f"weighted mean of the loads: {format_time(max(Fraction(0), argument.load_ps))}."
     )
     return lines
-
-
-def _argument_document(argument: LoadArgument) -> dict[str, Any]:
-    return {
-        "num_chunks": argument.num_chunks,
-        "sizes": str(argument.sizing),
-        "units": argument.units,
-        "unit_bytes": argument.unit_bytes,
-        "cheapest_orders": [
-            {
-                "phase": str(cheapest.phase),
-                "order": list(cheapest.order),
-                "stage_costs_ps": _texts(cheapest.stage_costs),
-                "cost_ps": str(cheapest.cost),
-            }
-            for cheapest in argument.cheapest
-        ],
-        "latency_per_chunk_ps": str(argument.latency_ps),
-        "launch_per_chunk_ps": str(argument.launch_ps),
-        "rounding_per_chunk_ps": str(argument.rounding_ps),
-        "paid_once_ps": str(argument.paid_once_ps),
-        "load_ps": str(argument.load_ps),
-    }
-
-
-def _texts(values: Sequence[Fraction]) -> list[str]:
-    return [str(value) for value in values]
 
 
 def _percent(makespan_ps: int, bound_ps: int) -> str:
