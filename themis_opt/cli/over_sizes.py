@@ -125,6 +125,7 @@ class SizesAsked:
 
     def title(self, found: Sequence[Any]) -> str:
         """Return what is shown, for the sizes done."""
+        # Titles say one number of chunks, and here each size has its own.
         first = replace(self.problem, size_bytes=found[0].size_bytes, num_chunks=1, known=None)
         return sizes_title(title(first, "best chunks"), first, found[-1].size_bytes)
 

@@ -99,6 +99,7 @@ def compare(
     params = params_of(params, limits)
     with nullcontext() if solver is None else process_of(solver, process) as running:
         for instance in instances:
+            # Whoever saves the run before may have let signals wait.
             INTERRUPTION.release()
             outcomes: dict[str, Result] = {}
             if solver is not None and running is not None:
@@ -136,6 +137,7 @@ def _run(
     # Beside a solver the time limit is its own; without one there is time to wait for the best bound.
     known = quick_bounds(instance, scope) if outcomes else full_bounds(instance, scope, params.time_limit_s)
     bounds = {scope: best_bound(known)}
+    # What a solver has proved holds for the heuristics with the same chunks, too.
     for outcome in outcomes.values():
         bound = outcome.schedule.bound
         if bound is not None:
@@ -183,6 +185,7 @@ def baseline_best(instance: Instance) -> Schedule:
 
 def _with_bound(instance: Instance, schedule: Schedule, bounds: dict[BoundScope, Bound]) -> Schedule:
     """Return the schedule with the best bound for its own sizing and number of chunks."""
+    # A file has its own names and notes; all rows of a run share one instance.
     timed = replace(schedule, instance=instance)
     scope = scope_of(timed)
     if scope not in bounds:
@@ -190,4 +193,5 @@ def _with_bound(instance: Instance, schedule: Schedule, bounds: dict[BoundScope,
     makespan_ps = simulate(instance, timed).makespan_ps
     proven = makespan_ps == bounds[scope].value_ps
     status = Status.OPTIMAL if proven else Status.HEURISTIC
+    # The times of all stages would make up most of a comparison file, and follow from the rest.
     return replace(timed, bound=bounds[scope], makespan_ps=makespan_ps, status=status, stages=None)

@@ -41,6 +41,7 @@ _FAMILY = "themis-opt/comparison/"
 _FORMAT = f"{_FAMILY}2"
 _LINE = 120
 _TOLD_ABOVE = ("format", "instance", "stages")
+"""Of a schedule: what stands once for all results, or follows from the rest."""
 _PACKAGES = ("numpy", "numba", "networkx", "ortools", "pulp", "highspy")
 
 
@@ -265,6 +266,7 @@ def _judged_run(run: RunDocument, path: str, name: str) -> Run:
 
 
 def _judged(result: RowDocument, instance: dict[str, Any], where: str) -> Schedule:
+    # Together again, it is a schedule file, and is read as strictly as one.
     told = {"format": format_line("schedule"), "instance": instance, **result.schedule}
     try:
         schedule = schedule_from_data(told, "schedule")
@@ -278,6 +280,7 @@ def _best_bounds(instance: Instance, schedules: Sequence[Schedule]) -> dict[Boun
     """Return the best bound for each scope: what costs milliseconds is worked out, what costs more was claimed."""
     scopes = [equal_chunks_scope(instance), *(scope_of(schedule) for schedule in schedules)]
     bounds = {scope: best_bound(quick_bounds(instance, scope)) for scope in dict.fromkeys(scopes)}
+    # A certificate is checked by the judge; what else a bound rests on is taken on trust here as everywhere.
     for bound in (schedule.bound for schedule in schedules if schedule.bound is not None):
         bounds[bound.scope] = best_bound([bound, bounds.get(bound.scope, bound)])
     return bounds
@@ -292,6 +295,7 @@ def _judged_row(result: RowDocument, schedule: Schedule, reference_ps: int) -> R
         result.note or "",
         _bound_any(result, schedule.sizing),
     )
+    # Each result may be right by itself while two of them contradict each other.
     if row.makespan_ps < row.bound.value_ps:
         raise InputError(
             f"ends after {row.makespan_ps} ps, before the bound of {row.bound.value_ps} ps ({row.bound.kind}) "

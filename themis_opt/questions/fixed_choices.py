@@ -40,6 +40,7 @@ def best_fixed_choices(instance: Instance, schedulers: Sequence[str], seed: int 
     SchedulerError
         When one fails.
     """
+    # What is known of the instance was known of its own number of chunks.
     counted = [replace(instance, known=None, num_chunks=count) for count in fitting_counts(instance)]
     return {name: shortest([make_schedule(one, name, seed=seed) for one in counted], schedulers) for name in schedulers}
 

@@ -71,6 +71,7 @@ def solve_with_further_counts(instance: Instance, process: SolverProcess, solver
     interruption = outcomes[0].interruption
     chunking = params.chunking or make_chunking(instance)
     first = outcomes[0].schedule
+    # Near its bound no dimension idles for long: more chunks would mostly add latency.
     if not chunking.has_fixed_count and (first.gap or 0.0) > FAR:
         last = min(chunking.max_chunks, first.num_chunks + MAX_FURTHER)
         for num_chunks in range(first.num_chunks + 1, last + 1):
@@ -82,6 +83,7 @@ def solve_with_further_counts(instance: Instance, process: SolverProcess, solver
             interruption = caught[0] if caught else outcomes[-1].interruption
     best = min(outcomes, key=lambda outcome: outcome.schedule.timed_ps)
     shortest_ps = best.schedule.timed_ps
+    # A number of chunks that is as good but has a lower bound only shows that its bound is loose.
     expected_ps = max(
         outcome.schedule.bound.value_ps
         for outcome in outcomes

@@ -85,6 +85,7 @@ def size_range(start: int, end: int, per_octave: int | None = None, points: int 
         if dense < 1 or dense * octaves > MAX_SIZES:
             raise InputError(f"--per-octave is {dense}; at least 1 is needed, and at most {MAX_SIZES} sizes are made")
         steps = [step / dense for step in range(int(octaves * dense) + 1)]
+    # Rounding may bring two small sizes together, or carry one past an end.
     inner = [round(start * exp2(step)) for step in steps]
     return tuple(sorted({size for size in inner if start <= size <= end} | {start, end}))
 

@@ -107,6 +107,7 @@ class Row:
     @property
     def makespan_ps(self) -> int:
         """The simulated makespan."""
+        # What the timing rule gives, not what the schedule states.
         return self.timeline.makespan_ps
 
     @property

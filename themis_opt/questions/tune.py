@@ -126,6 +126,7 @@ def tune(
             started = time.perf_counter()
             # Every size allows one chunk.
             sized = replace(instance, size_bytes=size_bytes, num_chunks=1, known=None)
+            # First what costs next to nothing: the solver is only kept where it finds something better.
             choices = best_fixed_choices(sized, names, params.seed)
             best = shortest(choices.values(), names)
             outcome = Result(best)
@@ -152,11 +153,13 @@ def _solve_size(fixed: Schedule, solver: str, params: SolverParams, max_chunks: 
     instance = fixed.instance
     chunking = _widest_chunking(instance, max_chunks) if solver == DEFAULT_SOLVER else make_chunking(instance)
     outcome = solve_with_further_counts(instance, process, solver, replace(params, chunking=chunking)).best
+    # So that the schedule file says how many chunks to launch.
     counted = replace(instance, num_chunks=outcome.schedule.num_chunks)
     return replace(outcome, schedule=outcome.schedule.replace(instance=counted))
 
 
 def _widest_chunking(instance: Instance, max_chunks: int) -> Chunking:
     """Return the most that a solver may choose: sizes and number; of tiny messages the number of equal chunks."""
+    # With fewer bytes than this a default granule does not fit, and there is no size to choose.
     has_pieces = instance.size_bytes >= instance.num_npus * BYTES_PER_PIECE
     return make_chunking(instance, Sizing.FREE if has_pieces else Sizing.EQUAL, max_chunks)

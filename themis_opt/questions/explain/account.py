@@ -142,6 +142,7 @@ def _schedule_account(schedule: Schedule) -> ScheduleAccount:
     if bound is None or bound.certificate is None:
         bound = best_bound(quick_bounds(instance, scope_of(schedule)))
     else:
+        # The file's own weights may be anything.
         check_weights(instance, bound.certificate)
     certified_ps = None
     if bound.certificate is not None:

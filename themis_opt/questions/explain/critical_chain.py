@@ -55,6 +55,7 @@ class Visits:
             Visit(chunk, place % num_stages, phase, k, start, start + holds[place], end)
             for place, (chunk, phase, k, start, end) in enumerate(timeline.stages)
         ]
+        # The timeline has the stages chunk by chunk, each chunk's in the order of its path.
         self.by_chunk = [visits[first : first + num_stages] for first in range(0, len(visits), num_stages)]
         by_name = {(visit.chunk, visit.phase, visit.dimension): visit for visit in visits}
         self.by_dimension = [
@@ -107,6 +108,7 @@ def critical_chain(visits: Visits) -> tuple[Leg, ...]:
     visit = max((path[-1] for path in visits.by_chunk), key=lambda last: last.end_ps)
     legs: list[list[Visit]] = [[visit]]
     while visit.start_ps > 0:
+        # Where both were waited for the dimension is taken: that makes the fewest, longest legs.
         served = visits.of_dimension_before(visit)
         if served is not None and served.free_ps == visit.start_ps:
             visit = served

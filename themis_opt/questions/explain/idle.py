@@ -78,6 +78,7 @@ def idleness(visits: Visits, makespan_ps: int) -> tuple[Idleness, ...]:
     """Return the idle time of every dimension that serves a stage, in index order."""
     found = []
     for k, served in enumerate(visits.by_dimension):
+        # A dimension that takes no part is not idle: it has nothing to wait for.
         if not served:
             continue
         start_up: Wait | None = None

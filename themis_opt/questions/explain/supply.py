@@ -134,6 +134,7 @@ def _fluid(instance: Instance) -> Bound:
 
 
 def _with_bandwidth(instance: Instance, k: int, bandwidth_Bps: Fraction) -> Instance:
+    # What is known of the instance was known of its bandwidths as they were.
     dimensions = list(instance.network.dimensions)
     dimensions[k] = replace(dimensions[k], bandwidth_Bps=bandwidth_Bps)
     return replace(instance, network=replace(instance.network, dimensions=tuple(dimensions)), known=None)

@@ -98,6 +98,7 @@ class Budget:
     def rounded(self, split: Bandwidths) -> Bandwidths:
         """Return a split with round bandwidths that are nowhere higher: whole MB/s, or finer where one is small."""
         unit = Fraction(FINEST_BPS)
+        # Rounding down must not take away more than a thousandth of any bandwidth.
         while min(split.values()) < LEAST_UNITS * unit:
             unit /= 1000
         return {k: unit * (bandwidth // unit) for k, bandwidth in split.items()}
@@ -149,6 +150,7 @@ class Budget:
 
         time_ps = least_above(float(max(loads.values())), price, float(self.total_Bps))
         impossible = max(loads.values())
+        # The float may be off to either side: steps that double bracket the threshold, bisection finds it.
         low = high = max(impossible + 1, int(time_ps))
         step = 1
         while not self._allows(high, num_chunks, used):
@@ -276,6 +278,7 @@ def least_above(start: float, falling: Callable[[float], float], limit: float) -
     limit
         What it has to fall to.
     """
+    # The function may have its pole at `start`: go right until it is low enough, then halve.
     step = 1.0
     while falling(start + step) > limit:
         step *= 2

@@ -175,6 +175,7 @@ class SplitSearch:
 
     def _look(self) -> None:
         """Solve pilots: candidates from bounds and moves from the best, then the same from there with larger ones."""
+        # Each round begins again from the best found: a larger pilot may rank the same splits differently.
         pilots = Pilots(self._params)
         for evaluations in pilots.sizes:
             starts = self._best_found() if self._round else self._seeds()
@@ -291,6 +292,7 @@ class SplitSearch:
             if self._is_over or not pilots.have_room_for(evaluations):
                 return False
             rounded = self._rounded(split)
+            # Splits this near differ by less than what a pilot can tell apart.
             if any(_are_near(rounded, other) for other, _ in self._round):
                 continue
             best, solved = self._best_pilot, None
@@ -301,6 +303,7 @@ class SplitSearch:
 
     def _finish(self) -> None:
         """Solve the best other split thoroughly, and the next one if it is nearly as good and not nearly the same."""
+        # A pilot is judged against the own split's pilot, too: both are as far from what a thorough run would find.
         own_pilots_ps = [pilot.makespan_ps for split, pilot in self._round if pilot and _key(split) == _key(self._own)]
         promising_ps = max([self.shipped.makespan_ps * (1 + TIE), *own_pilots_ps])
         others = sorted((solved for key, solved in self._found.items() if key != _key(self._own)), key=_makespan)
@@ -340,6 +343,7 @@ class SplitSearch:
             expected_ps = 0 if outcome.schedule.bound is None else outcome.schedule.bound.value_ps
         self.interruption = outcome.interruption
         solved = SolvedSplit(instance, outcome.schedule, outcome.wall_s, expected_ps, outcome.note)
+        # A thorough run by the clock may find less than a pilot did.
         before = self._found.get(_key(split))
         if before is None or solved.makespan_ps <= before.makespan_ps:
             self._found[_key(split)] = solved
