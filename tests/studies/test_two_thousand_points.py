@@ -1,4 +1,7 @@
-"""A study of 2,000 points, killed at ten random moments and gone on with: the table of an uninterrupted run."""
+"""A study of 2,000 points, killed at ten random moments and gone on with: the table of an uninterrupted run.
+
+`test_sweep` has the same on 200 points.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ NUM_POINTS = 2000
 KILLS = 10
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_ten_kills_change_no_row(tmp_path: Path) -> None:
     shutil.copy(STUDY, tmp_path / "s.yaml")
     assert finish(sweep(tmp_path, "s.yaml", "-o", "whole.db", "--processes", "2"))[0] == 0
