@@ -27,8 +27,9 @@ from themis_opt.problem.instance import Instance
 from themis_opt.problem.network import Network
 from themis_opt.problem.schedule import Schedule, Slot
 from themis_opt.schedulers.registry import get_scheduler
-from themis_opt.timing.dispatch import Dispatched, dispatch
+from themis_opt.timing.dispatch import Dispatched, dispatch, dispatch_table
 from themis_opt.timing.policy import DispatchPolicy
+from themis_opt.timing.stage_table import build_stage_table
 from themis_opt.timing.timeline import Timeline
 
 DATA = Path(__file__).parent / "data" / "astra_sim_times.json"
@@ -86,7 +87,7 @@ class Run:
         """Return our orders and queues with ASTRA-sim's stage times (see `AstraStageTimes`)."""
         fused = self.policy is DispatchPolicy.FUSED_FIFO
         times = AstraStageTimes(self.instance, fused=fused, endpoint_ns=endpoint_ns, reduction_ns=reduction_ns)
-        return dispatch(self.instance, self.schedule.chunks, self.policy, model=times)
+        return dispatch_table(build_stage_table(times, self.schedule.chunks), self.policy)
 
     @cached_property
     def theirs(self) -> Dispatched:

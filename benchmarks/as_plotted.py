@@ -17,7 +17,7 @@ from astra_stage_times import AstraStageTimes
 from themis_opt.problem.instance import Instance
 from themis_opt.schedulers.registry import get_scheduler
 from themis_opt.timing import kernel
-from themis_opt.timing.dispatch import dispatch
+from themis_opt.timing.dispatch import dispatch_table
 from themis_opt.timing.policy import DispatchPolicy
 from themis_opt.timing.stage_table import build_stage_table
 
@@ -32,10 +32,9 @@ def time_us(instance: Instance, scheduler: str) -> float:
     """Return the time of an All-Reduce under one of the paper's schedulers, without the constant [us]."""
     counterpart, policy = _SCHEDULERS[scheduler]
     chunks = get_scheduler(counterpart)(instance).chunks
-    model = AstraStageTimes(instance, fused=policy is DispatchPolicy.FUSED_FIFO)
+    table = build_stage_table(AstraStageTimes(instance, fused=policy is DispatchPolicy.FUSED_FIFO), chunks)
     if policy is not DispatchPolicy.ASTRA_SCF:
-        return dispatch(instance, chunks, policy, model=model).timeline.makespan_ps / 1e6
-    table = build_stage_table(instance, chunks, model)
+        return dispatch_table(table, policy).timeline.makespan_ps / 1e6
     start = np.empty((len(chunks), table.num_stages), np.int64)
     served_chunk = np.empty((instance.network.num_dimensions, len(chunks) * len(instance.phases)), np.int64)
     makespan_ps = kernel.dispatch_by_list(

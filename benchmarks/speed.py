@@ -30,6 +30,7 @@ from themis_opt.problem.network import Dimension, Network, Topology
 from themis_opt.problem.schedule import Schedule
 from themis_opt.schedulers.registry import get_scheduler
 from themis_opt.timing import kernel, reference
+from themis_opt.timing.cost import CostModel
 from themis_opt.timing.dispatch import dispatch
 from themis_opt.timing.policy import DispatchPolicy
 from themis_opt.timing.sequencing import simulate
@@ -71,7 +72,7 @@ class KernelCalls:
     """
 
     def __init__(self, schedule: Schedule) -> None:
-        table = build_stage_table(schedule.instance, schedule.chunks)
+        table = build_stage_table(schedule.instance.derived(CostModel), schedule.chunks)
         num_dims = schedule.instance.network.num_dimensions
         num_chunks = schedule.num_chunks
         keys = table.resident_units()

@@ -30,8 +30,8 @@ class AssignmentTerms:
     def __init__(self, instance: Instance, num_chunks: int) -> None:
         self._instance = instance
         self._num_chunks = num_chunks
-        self._costs = CostModel(instance)
-        self.lattice = OrderLattice(instance)
+        self._costs = instance.derived(CostModel)
+        self.lattice = instance.derived(OrderLattice)
         first_phase, last_phase = (self.lattice.arcs[instance.phases[end]] for end in (0, -1))
         self.heads = _least_delays(first_phase, self.duration_ps)
         self.tails = _least_delays(last_phase, self.duration_ps, from_end=True)

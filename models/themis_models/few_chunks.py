@@ -228,7 +228,7 @@ class _Tables:
         certificate = known.certificate
         assert certificate is not None, "a fluid bound has a certificate"
         self._weights = [float(certificate[k]) for k in self._involved]
-        self._model = CostModel(instance)
+        self._model = instance.derived(CostModel)
         num_dims = len(self._involved)
         self._full = 2**num_dims - 1
         shape = (len(instance.phases), self._full + 1, num_dims)

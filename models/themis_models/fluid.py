@@ -66,21 +66,18 @@ def fluid_bound(instance: Instance, scope: BoundScope, params: SolverParams) -> 
     InputError
         When the scope has no schedule.
     """
-    model = CostModel(instance)
     bounds = []
-    for weights in _candidates(instance, scope, params, model):
+    for weights in _candidates(instance, scope, params):
         certificate = tuple(weights.get(k, Fraction(0)) for k in range(instance.network.num_dimensions))
-        value_ps = certified_bound_ps(instance, certificate, scope, model)
+        value_ps = certified_bound_ps(instance, certificate, scope)
         bounds.append(Bound(value_ps, BoundKind.FLUID, scope, certificate, value_ps))
     return max(bounds, key=lambda bound: bound.value_ps)
 
 
-def _candidates(
-    instance: Instance, scope: BoundScope, params: SolverParams, model: CostModel
-) -> Iterator[dict[int, Fraction]]:
+def _candidates(instance: Instance, scope: BoundScope, params: SolverParams) -> Iterator[dict[int, Fraction]]:
     """Yield weights worth certifying, simple ones first."""
     yield _bandwidth_shares(instance)
-    program = _FluidProgram(instance, scope.sizes, scope.min_chunks, model)
+    program = _FluidProgram(instance, scope.sizes, scope.min_chunks)
     with suppress(SolverError):  # a program HiGHS cannot solve proves nothing, and what it would add is not certain
         yield from _near(program.load_duals(params.time_limit_s))
 
@@ -88,14 +85,14 @@ def _candidates(
 class _FluidProgram:
     """The linear program (F3) for exactly `num_chunks` chunks, in units of the largest weight."""
 
-    def __init__(self, instance: Instance, sizing: Sizing, num_chunks: int, model: CostModel) -> None:
+    def __init__(self, instance: Instance, sizing: Sizing, num_chunks: int) -> None:
         import pulp
 
         self._instance = instance
         self._sizing = sizing
         self._num_chunks = num_chunks
-        self._costs = model
-        lattice = OrderLattice(instance)
+        self._costs = instance.derived(CostModel)
+        lattice = instance.derived(OrderLattice)
         exact = {arc: self._weight(arc) for arcs in lattice.arcs.values() for arc in arcs}
         self._unit = max(exact.values()) or Fraction(1)
         weights = {arc: float(weight / self._unit) for arc, weight in exact.items()}
@@ -136,7 +133,7 @@ class _FluidProgram:
         overhead_ps = self._instance.chunk_overhead_ps
         if self._sizing is not Sizing.FREE or not overhead_ps:
             return {}
-        first_arcs = OrderLattice(self._instance).arcs[self._instance.phases[0]]
+        first_arcs = self._instance.derived(OrderLattice).arcs[self._instance.phases[0]]
         dimensions = [arc.dimension for arc in first_arcs if not arc.visited]
         numbers = {k: self._problem.add_variable(f"launches_{k}", 0) for k in dimensions}
         self._problem += pulp.lpSum(numbers.values()) == self._num_chunks

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from themis_opt.problem.bound import Sizing
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.instance import Instance
@@ -11,13 +9,13 @@ from themis_opt.problem.schedule import Chunk, Schedule
 from themis_opt.solving.protocol import SolverParams
 from themis_opt.timing.dispatch import dispatch
 from themis_opt.timing.policy import DispatchPolicy
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 
 
 def best_hint(instance: Instance, params: SolverParams) -> Schedule:
     """Return the best hint with the instance's number of equal chunks, timed; without one, the baseline."""
     usable = [hint for hint in params.hints if _is_usable(instance, hint)] or [_baseline(instance)]
-    timed = [replace(hint, makespan_ps=simulate(instance, hint).makespan_ps) for hint in usable]
+    timed = [hint.replace(makespan_ps=hint.derived(timeline_of).makespan_ps) for hint in usable]
     return min(timed, key=lambda hint: hint.makespan_ps or 0)
 
 

@@ -43,7 +43,7 @@ def command(
     from themis_opt.questions.simulation_file import simulation_text
     from themis_opt.schedulers.registry import SCHEDULERS
     from themis_opt.solving.api import schedule as make_schedule
-    from themis_opt.timing.sequencing import simulate
+    from themis_opt.timing.sequencing import timeline_of
 
     overrides = overrides_from(options)
     check_outputs((output, json_path), (argument,))
@@ -63,7 +63,7 @@ def command(
             raise error.at("--scheduler") from None
         schedule = make_schedule(overrides.apply_to_one(thing, argument), chosen, seed=seed)
     try:
-        timeline = simulate(schedule.instance, schedule)
+        timeline = schedule.derived(timeline_of)
     except InputError as error:
         raise error.at(argument) from None
     except DeadlockError as error:

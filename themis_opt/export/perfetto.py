@@ -17,7 +17,7 @@ from themis_opt.judging.validator import runnable_works
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.schedule import Schedule
 from themis_opt.problem.units import PS_PER_S, format_size, format_time
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 from themis_opt.timing.timeline import Timeline
 
 MAX_STAGES = 1_000_000
@@ -98,7 +98,7 @@ class _ScheduleTrace:
         self._pid = pid
         self._name = name
         self._schedule = schedule
-        self._timeline = simulate(schedule.instance, schedule)
+        self._timeline = schedule.derived(timeline_of)
         self._rows = stage_rows(self._timeline)
         self.num_links = num_links
         """The arrows and latencies numbered so far, in the whole trace."""

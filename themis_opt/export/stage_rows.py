@@ -58,7 +58,7 @@ def stage_rows(timeline: Timeline) -> list[StageRow]:
     """Return the stages chunk by chunk, each chunk's in the order it goes through them."""
     table = timeline.table
     dimensions = table.instance.network.dimensions
-    residents = table.by_chunk([_resident_bytes(CostModel(table.instance), kind) for kind in table.kinds])
+    residents = table.by_chunk([_resident_bytes(table.instance.derived(CostModel), kind) for kind in table.kinds])
     rows = []
     for chunk, kind_idx in enumerate(table.kind_of):
         kind, starts = table.kinds[kind_idx], timeline.starts[chunk]

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from themis_opt.export.stage_rows import StageRow, name_text, number_text, stage_rows
 from themis_opt.problem.schedule import Schedule
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 
 _COLUMNS: dict[str, Callable[[StageRow], object]] = {
     "chunk": lambda row: row.chunk,
@@ -58,7 +58,7 @@ def stages_csv_text(schedules: Sequence[tuple[str, Schedule]]) -> str:
     writer.writerow(HEADER)
     for name, schedule in schedules:
         names = plain_cell(name), plain_cell(schedule.scheduler)
-        for row in stage_rows(simulate(schedule.instance, schedule)):
+        for row in stage_rows(schedule.derived(timeline_of)):
             writer.writerow((*names, *(cell(row) for cell in _COLUMNS.values())))
     return text.getvalue()
 

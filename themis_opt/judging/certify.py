@@ -19,7 +19,6 @@ from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.problem.units import format_size, format_time
 from themis_opt.proof.certificate import CheapestOrder, LoadArgument, weakest_argument
 from themis_opt.proof.critical_path import critical_path_bound
-from themis_opt.timing.cost import CostModel
 
 PHASE_NAMES = {
     Phase.REDUCE_SCATTER: "Reduce-Scatter",
@@ -75,11 +74,10 @@ def certify(schedule: Schedule) -> Certification:
     violations = validate(instance, schedule)
     if violations or bound is None:
         return Certification(schedule, violations)
-    model = CostModel(instance)
     argument = None
     if bound.certificate is not None:
-        argument = weakest_argument(instance, bound.certificate, bound.scope, model)
-    return Certification(schedule, (), argument, critical_path_bound(instance, bound.scope, model).value_ps)
+        argument = weakest_argument(instance, bound.certificate, bound.scope)
+    return Certification(schedule, (), argument, critical_path_bound(instance, bound.scope).value_ps)
 
 
 def summary_lines(certification: Certification) -> list[str]:

@@ -11,7 +11,6 @@ from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.proof.certificate import certified_bound_ps, check_weights
 from themis_opt.proof.critical_path import critical_path_bound
-from themis_opt.timing.cost import CostModel
 
 MAX_COUNTS_REPROVED = 10_000
 """A bound over more numbers of equal chunks is not re-proved: each number takes a shortest path of its own."""
@@ -36,9 +35,7 @@ def status_violations(schedule: Schedule, makespan_ps: int | None) -> Iterator[V
         yield Violation(ViolationKind.STATUS, message, expected=value_ps, found=makespan_ps)
 
 
-def bound_violations(
-    instance: Instance, schedule: Schedule, earliest_ps: int | None, model: CostModel
-) -> Iterator[Violation]:
+def bound_violations(instance: Instance, schedule: Schedule, earliest_ps: int | None) -> Iterator[Violation]:
     """Yield everything false about the claimed bound.
 
     `earliest_ps` is when the schedule can end at the earliest, as far as that is known: a bound may not lie above it
@@ -58,7 +55,7 @@ def bound_violations(
     yield from _kind_violations(bound)
     yield from _certificate_violations(instance, bound)
     if _has_range(instance, bound):
-        yield from _proof_violations(instance, bound, model)
+        yield from _proof_violations(instance, bound)
 
 
 def _has_range(instance: Instance, bound: Bound) -> bool:
@@ -117,10 +114,10 @@ def _certificate_violations(instance: Instance, bound: Bound) -> Iterator[Violat
         yield Violation(ViolationKind.CERTIFICATE, str(error), found=tuple(bound.certificate))
 
 
-def _proof_violations(instance: Instance, bound: Bound, model: CostModel) -> Iterator[Violation]:
+def _proof_violations(instance: Instance, bound: Bound) -> Iterator[Violation]:
     """Yield a certified bound above what its certificate proves, and a critical-path bound above the critical path."""
     if bound.kind == BoundKind.CRITICAL_PATH:
-        proven_ps = critical_path_bound(instance, bound.scope, model).value_ps
+        proven_ps = critical_path_bound(instance, bound.scope).value_ps
         if bound.value_ps > proven_ps:
             message = f"the critical-path bound is {bound.value_ps} ps; the critical path takes {proven_ps} ps"
             yield Violation(ViolationKind.BOUND, message, expected=proven_ps, found=bound.value_ps)
@@ -134,7 +131,7 @@ def _proof_violations(instance: Instance, bound: Bound, model: CostModel) -> Ite
         )
         yield Violation(ViolationKind.SCOPE, message, expected=MAX_COUNTS_REPROVED, found=num_counts)
         return
-    proven_ps = certified_bound_ps(instance, bound.certificate, bound.scope, model)
+    proven_ps = certified_bound_ps(instance, bound.certificate, bound.scope)
     if bound.certified_ps > proven_ps:
         message = f"the certified bound is {bound.certified_ps} ps; the certificate proves {proven_ps} ps"
         yield Violation(ViolationKind.CERTIFIED_BOUND, message, expected=proven_ps, found=bound.certified_ps)

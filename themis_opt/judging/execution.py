@@ -133,7 +133,7 @@ class ChunkData:
         self._name = f"chunk {chunk_idx}"
         self._num_npus = instance.num_npus
         self._sizes = tuple(instance.network.dimensions[k].size for k in instance.involved)
-        self._model = CostModel(instance)
+        self._model = instance.derived(CostModel)
         self._visited: dict[Phase, list[int]] = {phase: [] for phase in instance.phases}
 
         gathers = instance.collective is Collective.ALL_GATHER

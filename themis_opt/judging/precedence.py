@@ -41,14 +41,14 @@ class Work(NamedTuple):
         return f"chunk {self.chunk} {self.phase} on dim{self.dimension + 1}"
 
 
-def list_works(instance: Instance, chunks: Sequence[Chunk], model: CostModel) -> list[Work]:
+def list_works(instance: Instance, chunks: Sequence[Chunk]) -> list[Work]:
     """Return all stages, chunk by chunk in the order each chunk goes through them; sizes and orders must be valid."""
     costs: dict[Chunk, list[tuple[Phase, int, int, int]]] = {}
     works = []
     for index, chunk in enumerate(chunks):
         shape = Chunk(chunk.size_bytes, _tuple(chunk.rs_order), _tuple(chunk.ag_order))
         if shape not in costs:
-            costs[shape] = _stage_times(instance, shape, model)
+            costs[shape] = _stage_times(instance, shape)
         works += [Work(index, *times) for times in costs[shape]]
     return works
 
@@ -57,8 +57,9 @@ def _tuple(order: Order | None) -> Order | None:
     return None if order is None else tuple(order)
 
 
-def _stage_times(instance: Instance, chunk: Chunk, model: CostModel) -> list[tuple[Phase, int, int, int]]:
+def _stage_times(instance: Instance, chunk: Chunk) -> list[tuple[Phase, int, int, int]]:
     """Return phase, dimension, duration and hold of a chunk's stages."""
+    model = instance.derived(CostModel)
     orders = {
         Phase.REDUCE_SCATTER: chunk.rs_order,
         Phase.ALL_GATHER: chunk.ag_order,

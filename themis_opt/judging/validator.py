@@ -12,7 +12,6 @@ from themis_opt.judging.violation import Violation, ViolationKind
 from themis_opt.problem.errors import DeadlockError, InvalidScheduleError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule
-from themis_opt.timing.cost import CostModel
 
 NO_STAGES = {ViolationKind.CHUNKS, ViolationKind.SIZE, ViolationKind.ORDER}
 """Broken rules that leave it open which stages there are or what they cost."""
@@ -70,7 +69,7 @@ def runnable_works(instance: Instance, schedule: Schedule) -> list[Work]:
     broken = _wrong_problem(instance, schedule) or _incomplete(instance, schedule)
     if broken:
         raise InvalidScheduleError(broken)
-    works = list_works(instance, schedule.chunks, CostModel(instance))
+    works = list_works(instance, schedule.chunks)
     try:
         return [works[vertex] for vertex in Precedence(works, schedule.sequences).topological_order()]
     except DeadlockError as error:
@@ -99,8 +98,7 @@ def _judge(instance: Instance, schedule: Schedule) -> list[Violation]:
     """Return the violations of a well-formed schedule of this instance."""
     found = _incomplete(instance, schedule)
     broken = {violation.rule for violation in found}
-    model = CostModel(instance)
-    works = None if broken & NO_STAGES else list_works(instance, schedule.chunks, model)
+    works = None if broken & NO_STAGES else list_works(instance, schedule.chunks)
     precedence = None
     earliest_ps = claimed_ps = None
     if ViolationKind.SEQUENCE not in broken:
@@ -122,6 +120,6 @@ def _judge(instance: Instance, schedule: Schedule) -> list[Violation]:
         found += claims.makespan_violations(schedule, makespan_ps)
     if earliest_ps is None:
         earliest_ps = schedule.makespan_ps if makespan_ps is None else makespan_ps
-    found += claims.bound_violations(instance, schedule, earliest_ps, model)
+    found += claims.bound_violations(instance, schedule, earliest_ps)
     found += claims.status_violations(schedule, makespan_ps)
     return found

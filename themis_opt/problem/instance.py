@@ -10,6 +10,7 @@ from math import prod
 from themis_opt.problem.checks import MAX_MAGNITUDE, shown, whole, whole_or_none, wholes
 from themis_opt.problem.choices import choose
 from themis_opt.problem.collective import Collective, Phase
+from themis_opt.problem.derived import Deriving
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.network import Network
 
@@ -45,7 +46,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Instance:
+class Instance(Deriving):
     """A collective to schedule on a network.
 
     Parameters

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from themis_opt.problem.bound import Bound, Sizing
 from themis_opt.problem.checks import shown, whole, whole_or_none, wholes
 from themis_opt.problem.collective import Phase
+from themis_opt.problem.derived import Deriving
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.ratios import gap
@@ -79,7 +80,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Schedule(Deriving):
     """A complete schedule of an instance; every NPU follows the same one.
 
     It may be wrong: it only *states* things. `validation.validate` judges it and `simulator.simulate` times it.
@@ -174,8 +175,11 @@ class Schedule:
         return () if order is None else order
 
     def replace(self, **changes: object) -> Schedule:
-        """Return a copy with these fields changed."""
-        return replace(self, **changes)  # type: ignore[arg-type]
+        """Return a copy with these fields changed; it keeps its times, unless they follow from one of these fields."""
+        copy: Schedule = replace(self, **changes)  # type: ignore[arg-type]
+        if copy.instance is self.instance and not changes.keys() & {"chunks", "sequences"}:
+            copy._derived.update(self._derived)
+        return copy
 
 
 def _is_plain_order(order: object) -> bool:

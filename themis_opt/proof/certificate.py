@@ -114,9 +114,7 @@ class LoadArgument:
         return self.carried_ps + self.num_chunks * per_chunk + self.paid_once_ps
 
 
-def certified_bound_ps(
-    instance: Instance, weights: Sequence[Fraction], scope: BoundScope, model: CostModel | None = None
-) -> int:
+def certified_bound_ps(instance: Instance, weights: Sequence[Fraction], scope: BoundScope) -> int:
     """Return the lower bound in picoseconds that these weights prove for every schedule in `scope`.
 
     Parameters
@@ -127,20 +125,16 @@ def certified_bound_ps(
         One per network dimension, non-negative, adding up to 1, zero where a dimension is not involved.
     scope
         Sizing and numbers of chunks; for a range the bound is the least over its numbers.
-    model
-        A cost model of the instance to share remembered costs with.
 
     Raises
     ------
     InputError
         When the weights are no certificate or the scope has no schedule.
     """
-    return max(0, ceil(weakest_argument(instance, weights, scope, model).load_ps))
+    return max(0, ceil(weakest_argument(instance, weights, scope).load_ps))
 
 
-def weakest_argument(
-    instance: Instance, weights: Sequence[Fraction], scope: BoundScope, model: CostModel | None = None
-) -> LoadArgument:
+def weakest_argument(instance: Instance, weights: Sequence[Fraction], scope: BoundScope) -> LoadArgument:
     """Return what `certified_bound_ps` rests on: the argument for the number of chunks in `scope` that allows least.
 
     Raises
@@ -154,14 +148,13 @@ def weakest_argument(
             f"bound_scope.num_chunks is [{scope.min_chunks}, {scope.max_chunks}]; "
             f"it must be a range within 1 to {instance.size_bytes} (one byte per chunk)"
         )
-    model = model or CostModel(instance)
     if scope.sizes is Sizing.FREE or scope.max_chunks - scope.min_chunks >= MAX_EQUAL_COUNTS:
         # What holds for any sizes holds for equal ones; it is affine in the number, so least at an end of the range.
         ends = sorted({scope.min_chunks, scope.max_chunks})
-        arguments = [_free_sizes_argument(instance, weights, count, model) for count in ends]
+        arguments = [_free_sizes_argument(instance, weights, count) for count in ends]
     else:
         counts = range(scope.min_chunks, scope.max_chunks + 1)
-        arguments = [_equal_chunks_argument(instance, weights, count, model) for count in counts]
+        arguments = [_equal_chunks_argument(instance, weights, count) for count in counts]
     return min(arguments, key=lambda argument: argument.load_ps)
 
 
@@ -186,13 +179,12 @@ def check_weights(instance: Instance, weights: Sequence[Fraction]) -> None:
         raise InputError(f"certificate adds up to {total}; the weights must add up to exactly 1")
 
 
-def _equal_chunks_argument(
-    instance: Instance, weights: Sequence[Fraction], num_chunks: int, model: CostModel
-) -> LoadArgument:
+def _equal_chunks_argument(instance: Instance, weights: Sequence[Fraction], num_chunks: int) -> LoadArgument:
     """Return (B1) for chunks of ``floor(S/C)`` bytes: a chunk of one byte more never takes less."""
     scale = lcm(*(weight.denominator for weight in weights))
     integers = [int(weight * scale) for weight in weights]
     size = instance.size_bytes // num_chunks
+    model = instance.derived(CostModel)
 
     def weighted_hold(arc: Arc) -> int:
         return integers[arc.dimension] * model.hold_ps(model.stage(size, *arc))
@@ -203,24 +195,22 @@ def _equal_chunks_argument(
         Sizing.EQUAL,
         units=num_chunks,
         unit_bytes=size,
-        cheapest=_cheapest_orders(OrderLattice(instance), weighted_hold, scale),
+        cheapest=_cheapest_orders(instance.derived(OrderLattice), weighted_hold, scale),
         latency_ps=nothing,
         launch_ps=nothing,
         rounding_ps=nothing,
-        paid_once_ps=_latency_paid_once(instance, weights, model),
+        paid_once_ps=_latency_paid_once(instance, weights),
     )
 
 
-def _free_sizes_argument(
-    instance: Instance, weights: Sequence[Fraction], num_chunks: int, model: CostModel
-) -> LoadArgument:
+def _free_sizes_argument(instance: Instance, weights: Sequence[Fraction], num_chunks: int) -> LoadArgument:
     """Return (B2)."""
+    model, lattice = instance.derived(CostModel), instance.derived(OrderLattice)
 
     def weighted_rate(arc: Arc) -> Fraction:
         phase, visited, k = arc
         return weights[k] * model.sent_fraction(phase, visited, k) * model.transfer_rate(phase, k)
 
-    lattice = OrderLattice(instance)
     latency = Fraction(0)
     if instance.occupancy is Occupancy.EXCLUSIVE:
         latency += sum(weights[k] * model.latency_ps(phase, k) for phase in instance.phases for k in instance.involved)
@@ -234,7 +224,7 @@ def _free_sizes_argument(
         latency_ps=latency,
         launch_ps=instance.chunk_overhead_ps * min(weights[arc.dimension] for arc in firsts),
         rounding_ps=Fraction(len(instance.phases), 2),
-        paid_once_ps=_latency_paid_once(instance, weights, model),
+        paid_once_ps=_latency_paid_once(instance, weights),
     )
 
 
@@ -250,10 +240,11 @@ def _cheapest_orders(
     return tuple(cheapest)
 
 
-def _latency_paid_once(instance: Instance, weights: Sequence[Fraction], model: CostModel) -> Fraction:
+def _latency_paid_once(instance: Instance, weights: Sequence[Fraction]) -> Fraction:
     """Return the latency after each dimension's last hold, weighted; exclusive holds contain it already."""
     if instance.occupancy is Occupancy.EXCLUSIVE:
         return Fraction(0)
+    model = instance.derived(CostModel)
     return sum(
         (weights[k] * min(model.latency_ps(phase, k) for phase in instance.phases) for k in instance.involved),
         Fraction(0),

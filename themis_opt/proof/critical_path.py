@@ -15,11 +15,10 @@ from themis_opt.proof.order_lattice import Arc, OrderLattice
 from themis_opt.timing.cost import CostModel
 
 
-def critical_path_bound(instance: Instance, scope: BoundScope, model: CostModel | None = None) -> Bound:
+def critical_path_bound(instance: Instance, scope: BoundScope) -> Bound:
     """Return (B3) for the most chunks in `scope`: more chunks mean a smaller largest one."""
-    model = model or CostModel(instance)
+    model, lattice = instance.derived(CostModel), instance.derived(OrderLattice)
     size = -(-instance.size_bytes // scope.max_chunks)
-    lattice = OrderLattice(instance)
 
     def duration(arc: Arc) -> int:
         return model.stage(size, *arc).duration_ps

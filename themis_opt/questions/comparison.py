@@ -25,7 +25,7 @@ from themis_opt.solving.protocol import SolverParams
 from themis_opt.solving.result import Result
 from themis_opt.solving.run import run_solver
 from themis_opt.timing import metrics
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 
 THEMIS_BEST = "themis-best"
 """The name of the row with Themis at its own best number of chunks."""
@@ -153,7 +153,7 @@ def _run(
         if same_problem(own.instance, instance):
             judged = _with_bound(instance, own, bounds)
             if judged.status is Status.HEURISTIC and own.status is not Status.HEURISTIC:
-                judged = replace(judged, status=Status.FEASIBLE)  # a solver's, though not proved to be the best
+                judged = judged.replace(status=Status.FEASIBLE)  # a solver's, though not proved to be the best
             rows.append(Row(name, judged, reference_ps, 0.0, _claim_note(own, judged)))
     for name, outcome in outcomes.items():
         rows.append(Row(name, outcome.schedule, reference_ps, outcome.wall_s, outcome.note, outcome.bound_any))
@@ -186,12 +186,12 @@ def baseline_best(instance: Instance) -> Schedule:
 def _with_bound(instance: Instance, schedule: Schedule, bounds: dict[BoundScope, Bound]) -> Schedule:
     """Return the schedule with the best bound for its own sizing and number of chunks."""
     # A file has its own names and notes; all rows of a run share one instance.
-    timed = replace(schedule, instance=instance)
+    timed = schedule.replace(instance=instance)
     scope = scope_of(timed)
     if scope not in bounds:
         bounds[scope] = best_bound(quick_bounds(instance, scope))
-    makespan_ps = simulate(instance, timed).makespan_ps
+    makespan_ps = timed.derived(timeline_of).makespan_ps
     proven = makespan_ps == bounds[scope].value_ps
     status = Status.OPTIMAL if proven else Status.HEURISTIC
     # The times of all stages would make up most of a comparison file, and follow from the rest.
-    return replace(timed, bound=bounds[scope], makespan_ps=makespan_ps, status=status, stages=None)
+    return timed.replace(bound=bounds[scope], makespan_ps=makespan_ps, status=status, stages=None)

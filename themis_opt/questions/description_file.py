@@ -126,7 +126,7 @@ def _dimension(dimension: Dimension, involved: bool) -> DescribedDimension:
 
 def first_stages(instance: Instance) -> Iterator[DescribedStage]:
     """Yield the cost of the first stage of every phase."""
-    model = CostModel(instance)
+    model = instance.derived(CostModel)
     size_bytes = instance.equal_chunk_sizes()[0]
     for phase in instance.phases:
         k = instance.baseline_order[phase][0]

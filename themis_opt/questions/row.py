@@ -7,7 +7,6 @@ is known to be the best, and with `Row.of` where a schedule comes from a file or
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from themis_opt.problem.bound import Bound
 from themis_opt.problem.instance import Instance
@@ -16,7 +15,7 @@ from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.schedulers.registry import get_scheduler
 from themis_opt.solving.bounds import best_bound, quick_bounds, scope_of
 from themis_opt.timing import metrics
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 from themis_opt.timing.timeline import Timeline
 
 
@@ -80,7 +79,7 @@ class Row:
         """
         instance = schedule.instance
         bound = schedule.bound or best_bound(quick_bounds(instance, scope_of(schedule)))
-        makespan_ps = simulate(instance, schedule).makespan_ps
+        makespan_ps = schedule.derived(timeline_of).makespan_ps
         return cls(name, schedule.replace(bound=bound, makespan_ps=makespan_ps), baseline_makespan_ps(instance))
 
     @property
@@ -99,10 +98,10 @@ class Row:
         assert self.schedule.bound is not None
         return self.schedule.bound
 
-    @cached_property
+    @property
     def timeline(self) -> Timeline:
         """When every stage runs."""
-        return simulate(self.instance, self.schedule)
+        return self.schedule.derived(timeline_of)
 
     @property
     def makespan_ps(self) -> int:
@@ -155,4 +154,4 @@ class Row:
 
 def baseline_makespan_ps(instance: Instance) -> int:
     """Return the baseline's makespan, which every speedup refers to; the schedule itself is shown to nobody."""
-    return simulate(instance, get_scheduler("baseline")(instance)).makespan_ps
+    return get_scheduler("baseline")(instance).derived(timeline_of).makespan_ps

@@ -10,6 +10,7 @@ from themis_opt.problem.schedule import Chunk, Order, Schedule
 from themis_opt.timing.dispatch import dispatch
 from themis_opt.timing.engine import Engine
 from themis_opt.timing.policy import DispatchPolicy
+from themis_opt.timing.sequencing import timeline_of
 
 
 def mirrored_chunk(instance: Instance, size_bytes: int, order: Order) -> Chunk:
@@ -35,13 +36,9 @@ def dispatched(
     seed: int | None = None,
     engine: Engine = Engine.AUTO,
 ) -> Schedule:
-    """Return the schedule that `policy` makes of these chunks, with its makespan."""
+    """Return the schedule that `policy` makes of these chunks, with its times."""
     result = dispatch(instance, chunks, policy, engine=engine)
-    return Schedule(
-        instance,
-        tuple(chunks),
-        result.sequences,
-        makespan_ps=result.timeline.makespan_ps,
-        scheduler=scheduler,
-        seed=seed,
-    )
+    makespan_ps = result.timeline.makespan_ps
+    schedule = Schedule(instance, tuple(chunks), result.sequences, makespan_ps, scheduler, seed=seed)
+    schedule.keep(timeline_of, result.timeline)
+    return schedule

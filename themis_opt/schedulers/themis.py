@@ -100,7 +100,7 @@ class LoadTracker:
         dimensions = instance.network.dimensions
         self._loads = Loads(instance, {k: PS_PER_S / dimensions[k].bandwidth_Bps for k in instance.involved})
         # Line 2: the fixed delay A_k of the whole collective.
-        model = CostModel(instance)
+        model = instance.derived(CostModel)
         for k in instance.involved:
             fixed_delay_ps = sum(model.latency_ps(phase, k) for phase in instance.phases)
             self._loads.by_dimension[k] = fixed_delay_ps * self._loads.units

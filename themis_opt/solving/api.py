@@ -22,7 +22,7 @@ from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import DEFAULT_SOLVER, SOLVERS, SolverParams
 from themis_opt.solving.result import Result
 from themis_opt.solving.run import run_solver
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 
 
 class SolverWarning(UserWarning):
@@ -53,7 +53,7 @@ def schedule(instance: Instance, scheduler: str = "themis-scf", *, seed: int = 0
     make = get_scheduler(scheduler)
     try:
         made = make(instance, seed=seed)
-        timed = replace(made, makespan_ps=simulate(instance, made).makespan_ps, version=VERSION)
+        timed = made.replace(makespan_ps=made.derived(timeline_of).makespan_ps, version=VERSION)
         check(instance, timed)
     except MemoryError:
         raise  # the machine's doing, not the scheduler's

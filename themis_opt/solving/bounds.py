@@ -16,7 +16,6 @@ from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.proof.certificate import certified_bound_ps
 from themis_opt.proof.critical_path import critical_path_bound
 from themis_opt.solving.protocol import BOUNDS, SolverParams
-from themis_opt.timing.cost import CostModel
 
 MAX_QUICK_ARCS = 2304
 """Arcs of an order lattice (nine dimensions') up to which the fluid program takes a fraction of a second."""
@@ -59,12 +58,11 @@ def quick_bounds(instance: Instance, scope: BoundScope) -> list[Bound]:
     """
     remembered = _REMEMBERED.of(instance)
     if scope not in remembered:
-        model = CostModel(instance)
         if has_quick_fluid_bound(instance):
             fluid = BOUNDS.get("fluid")(instance, scope, SolverParams())
         else:
-            fluid = bandwidth_bound(instance, scope, model)
-        path = critical_path_bound(instance, scope, model)
+            fluid = bandwidth_bound(instance, scope)
+        path = critical_path_bound(instance, scope)
         remembered[scope] = [bound for bound in (fluid, path) if bound is not None]
     return list(remembered[scope])
 
@@ -87,13 +85,13 @@ def with_fluid(bounds: list[Bound], fluid: Bound | None) -> list[Bound]:
     return better if any(bound.kind == fluid.kind for bound in bounds) else [fluid, *bounds]
 
 
-def bandwidth_bound(instance: Instance, scope: BoundScope, model: CostModel | None = None) -> Bound:
+def bandwidth_bound(instance: Instance, scope: BoundScope) -> Bound:
     """Return the fluid bound whose weights are the bandwidths: the best one if every dimension can always be busy."""
     dimensions = instance.network.dimensions
     total = sum((dimensions[k].bandwidth_Bps for k in instance.involved), Fraction(0))
     shares = {k: dimensions[k].bandwidth_Bps / total for k in instance.involved}
     certificate = tuple(shares.get(k, Fraction(0)) for k in range(instance.network.num_dimensions))
-    value_ps = certified_bound_ps(instance, certificate, scope, model)
+    value_ps = certified_bound_ps(instance, certificate, scope)
     return Bound(value_ps, BoundKind.FLUID, scope, certificate, value_ps)
 
 

@@ -16,8 +16,7 @@ from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.problem.version import VERSION
 from themis_opt.solving.bounds import best_bound, quick_bounds
 from themis_opt.solving.protocol import Progress
-from themis_opt.timing.cost import CostModel
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 
 
 class Incumbent:
@@ -67,12 +66,12 @@ class Incumbent:
             When it is no schedule of the instance with chunks as asked for, or a better one that breaks a rule or ends
             before a claimed lower bound.
         """
-        claimless = replace(
-            schedule, instance=self.instance, makespan_ps=None, bound=None, stages=None, status=Status.FEASIBLE
+        claimless = schedule.replace(
+            instance=self.instance, makespan_ps=None, bound=None, stages=None, status=Status.FEASIBLE
         )
         try:
-            makespan_ps = simulate(self.instance, claimless).makespan_ps
-            timed = replace(claimless, makespan_ps=makespan_ps)
+            makespan_ps = claimless.derived(timeline_of).makespan_ps
+            timed = claimless.replace(makespan_ps=makespan_ps)
             if makespan_ps < self.makespan_ps:
                 check(self.instance, timed)
         except ThemisError as error:
@@ -128,8 +127,7 @@ class Incumbent:
             When a claim is false, which is a defect of whoever claimed the bound.
         """
         assert self.schedule is not None
-        schedule = replace(
-            self.schedule,
+        schedule = self.schedule.replace(
             bound=self.bound,
             status=Status.OPTIMAL if self.is_proven else Status.FEASIBLE,
             scheduler=solver,
@@ -138,7 +136,7 @@ class Incumbent:
         )
         violations = [
             *form_violations(schedule),
-            *bound_violations(self.instance, schedule, schedule.makespan_ps, CostModel(self.instance)),
+            *bound_violations(self.instance, schedule, schedule.makespan_ps),
             *status_violations(schedule, schedule.makespan_ps),
         ]
         if violations:

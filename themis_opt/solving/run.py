@@ -24,7 +24,7 @@ from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import Progress, SolverParams
 from themis_opt.solving.result import CLOSE_S, Ending, Result
 from themis_opt.solving.starts import starting_schedules
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 
 ASSIGNMENT_SHARE = 0.2
 """The part of the time limit that the assignment bound may take from the solver, and at most two seconds."""
@@ -135,7 +135,7 @@ def _offer_heuristics(incumbent: Incumbent, seed: int) -> list[Schedule]:
     """Offer all heuristic schedules, the best one first so that only that has to be judged; return them all."""
     instance = incumbent.instance
     made = list(starting_schedules(instance, incumbent.chunking, seed))
-    by_makespan = sorted(made, key=lambda start: simulate(instance, start[1]).makespan_ps)
+    by_makespan = sorted(made, key=lambda start: start[1].derived(timeline_of).makespan_ps)
     for name, schedule in by_makespan:
         incumbent.offer(schedule, name)
     return [schedule for _, schedule in made]

@@ -35,7 +35,7 @@ def starting_schedules(instance: Instance, chunking: Chunking, seed: int) -> Ite
             schedule = get_scheduler(name)(counted, seed=seed)
             if chunking.sizing is Sizing.FREE:
                 schedule = _in_granules(schedule, chunking)
-            yield name, replace(schedule, instance=instance)
+            yield name, schedule.replace(instance=instance)
 
 
 def _affordable(instance: Instance, counts: list[int]) -> list[str]:
@@ -64,4 +64,4 @@ def _in_granules(schedule: Schedule, chunking: Chunking) -> Schedule:
     chunks = tuple(
         Chunk(size, chunk.rs_order, chunk.ag_order) for size, chunk in zip(sizes, schedule.chunks, strict=True)
     )
-    return replace(schedule, chunks=chunks, makespan_ps=None)
+    return schedule.replace(chunks=chunks, makespan_ps=None)

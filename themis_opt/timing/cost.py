@@ -13,8 +13,9 @@ For a chunk of :math:`s` bytes and a stage on dimension :math:`k` after the dime
 
 A chunk's first stage takes the launch overhead of a chunk besides, and holds its dimension for it.
 
-Transfer and latency are each rounded once, half to even, to an integer number of picoseconds, *here and nowhere
-else*. Everybody uses these integers, so equality of times means equality.
+Transfer and latency are each rounded once, half to even, to an integer number of picoseconds (`CostModel.stage`,
+`CostModel.latency_ps`). Everybody uses these integers, so equality of times means equality. The local search of
+`themis_models` alone guesses with floats, rounded the same way: what it finds counts with the integers from here.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class StageCost(NamedTuple):
 
 
 class CostModel:
-    """The stage costs of one instance; results are remembered, so ask freely.
+    """The stage costs of one instance; results are remembered, so ask freely: ``instance.derived(CostModel)``.
 
     Parameters
     ----------

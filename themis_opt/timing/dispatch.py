@@ -36,7 +36,6 @@ def dispatch(
     policy: DispatchPolicy = DispatchPolicy.FIFO,
     *,
     engine: Engine = Engine.AUTO,
-    model: CostModel | None = None,
 ) -> Dispatched:
     """Run chunks with given orders through the network under a queue discipline.
 
@@ -50,16 +49,18 @@ def dispatch(
         Which waiting chunk a free dimension serves next.
     engine
         Compiled kernel or plain-Python reference.
-    model
-        A cost model of the same instance to share remembered costs with.
 
     Raises
     ------
     InputError
         When an order is no permutation of the involved dimensions or a size is not positive.
     """
-    policy = DispatchPolicy(policy)
-    table = build_stage_table(instance, chunks, model)
+    return dispatch_table(build_stage_table(instance.derived(CostModel), chunks), policy, engine=engine)
+
+
+def dispatch_table(table: StageTable, policy: DispatchPolicy, *, engine: Engine = Engine.AUTO) -> Dispatched:
+    """Do what `dispatch` does with the stages and costs of a table."""
+    instance, policy = table.instance, DispatchPolicy(policy)
     keys = _keys(table, policy)
     num_dims = instance.network.num_dimensions
     if Engine(engine).compiles(table):
@@ -67,7 +68,7 @@ def dispatch(
     else:
         dispatcher = ReferenceDispatcher(table, policy, table.by_chunk(keys), num_dims)
         makespan_ps, starts, served = dispatcher.run(), dispatcher.starts, dispatcher.served
-    slots = {phase: [Slot(chunk, phase) for chunk in range(len(chunks))] for phase in instance.phases}
+    slots = {phase: [Slot(chunk, phase) for chunk in range(len(table.chunks))] for phase in instance.phases}
     slots_at = [slots[phase] for phase, _ in table.kinds[0].path]
     sequences = tuple(tuple(slots_at[stage][chunk] for chunk, stage in sequence) for sequence in served)
     return Dispatched(sequences, Timeline(makespan_ps, table, starts))

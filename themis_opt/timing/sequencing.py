@@ -19,9 +19,7 @@ from themis_opt.timing.timeline import Timeline
 Sequence_ = list[tuple[int, int]]
 
 
-def simulate(
-    instance: Instance, schedule: Schedule, *, engine: Engine = Engine.AUTO, model: CostModel | None = None
-) -> Timeline:
+def simulate(instance: Instance, schedule: Schedule, *, engine: Engine = Engine.AUTO) -> Timeline:
     """Time a schedule: every stage starts as early as its chunk and its dimension's sequence allow.
 
     Parameters
@@ -32,8 +30,6 @@ def simulate(
         Chunks and sequences; whatever it claims about times is ignored.
     engine
         Compiled kernel or plain-Python reference.
-    model
-        A cost model of the same instance to share remembered costs with.
 
     Raises
     ------
@@ -42,7 +38,7 @@ def simulate(
     DeadlockError
         When sequences and orders wait for each other in a circle; it names the circle.
     """
-    table = build_stage_table(instance, schedule.chunks, model)
+    table = build_stage_table(instance.derived(CostModel), schedule.chunks)
     sequences = _stage_sequences(table, schedule)
     if Engine(engine).compiles(table):
         starts, num_done = _run_kernel(table, sequences)
@@ -52,6 +48,11 @@ def simulate(
         raise DeadlockError(find_cycle(table, sequences, num_done))
     makespan_ps = max(row[-1] + costs[-1].duration_ps for row, costs in zip(starts, table.costs, strict=True))
     return Timeline(makespan_ps, table, starts)
+
+
+def timeline_of(schedule: Schedule) -> Timeline:
+    """Time a schedule on its own instance; ask ``schedule.derived(timeline_of)``, so that it happens once."""
+    return simulate(schedule.instance, schedule)
 
 
 def _stage_sequences(table: StageTable, schedule: Schedule) -> list[Sequence_]:

@@ -131,7 +131,7 @@ class StageTable:
 
         These are whole numbers, so they compare exactly. With `nominal_size` every chunk counts as that large.
         """
-        model = CostModel(self.instance)
+        model = self.instance.derived(CostModel)
 
         @cache
         def units_of_a_byte(phase: Phase, visited: frozenset[int]) -> int:
@@ -158,8 +158,8 @@ def _visits(path: Path) -> list[tuple[Phase, int, frozenset[int]]]:
     return visits
 
 
-def build_stage_table(instance: Instance, chunks: Sequence[Chunk], model: CostModel | None = None) -> StageTable:
-    """Return the stages of these chunks with their costs.
+def build_stage_table(costs: CostModel, chunks: Sequence[Chunk]) -> StageTable:
+    """Return the stages of these chunks of an instance with their costs.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def build_stage_table(instance: Instance, chunks: Sequence[Chunk], model: CostMo
     """
     if not chunks:
         raise InputError("a schedule needs at least one chunk")
-    model = model or CostModel(instance)
+    instance = costs.instance
     kinds: list[ChunkKind] = []
     places: dict[tuple[int, Order | None, Order | None], int] = {}
     kind_of = []
@@ -176,8 +176,8 @@ def build_stage_table(instance: Instance, chunks: Sequence[Chunk], model: CostMo
         place = places.setdefault((chunk.size_bytes, chunk.rs_order, chunk.ag_order), len(kinds))
         if place == len(kinds):
             path = _path(instance, chunk, index)
-            costs = tuple(model.stage(chunk.size_bytes, phase, seen, k) for phase, k, seen in _visits(path))
-            kinds.append(ChunkKind(chunk.size_bytes, path, costs, tuple(model.hold_ps(cost) for cost in costs)))
+            stages = tuple(costs.stage(chunk.size_bytes, phase, seen, k) for phase, k, seen in _visits(path))
+            kinds.append(ChunkKind(chunk.size_bytes, path, stages, tuple(costs.hold_ps(stage) for stage in stages)))
         kind_of.append(place)
     return StageTable(instance, tuple(chunks), tuple(kinds), tuple(kind_of))
 

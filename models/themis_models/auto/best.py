@@ -6,14 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from themis_models.auto.evaluations import Evaluations
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule
 from themis_opt.solving.protocol import Progress
-from themis_opt.timing.cost import CostModel
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 
 
 @dataclass
@@ -43,9 +42,6 @@ class Best:
     schedule: Schedule | None = None
     evaluations: Evaluations | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def __post_init__(self) -> None:
-        self._model = CostModel(self.instance)
 
     @property
     def makespan_ps(self) -> float:
@@ -108,10 +104,10 @@ class Best:
 
     def offer(self, schedule: Schedule, phase: str) -> bool:
         """Take a schedule if it is better than the best; return whether it was."""
-        makespan_ps = simulate(self.instance, schedule, model=self._model).makespan_ps
+        makespan_ps = schedule.derived(timeline_of).makespan_ps
         with self._lock:
             if makespan_ps >= self.makespan_ps:
                 return False
-            self.schedule = replace(schedule, makespan_ps=makespan_ps)
+            self.schedule = schedule.replace(makespan_ps=makespan_ps)
         self.on_progress(Progress(phase, self.schedule))
         return True

@@ -55,8 +55,8 @@ class JointModel:
         self.instance = instance
         self.model = cp_model.CpModel()
         self._horizon = horizon_ps
-        self._costs = CostModel(instance)
-        self.lattice = OrderLattice(instance)
+        self._costs = instance.derived(CostModel)
+        self.lattice = instance.derived(OrderLattice)
         self._sizes = instance.equal_chunk_sizes()
         self._num_dims = len(instance.involved)
         self.arcs: dict[tuple[int, Arc], cp_model.IntVar] = {}

@@ -10,7 +10,7 @@ from themis_models.cp_sat.joint_model import JointModel
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.schedule import Chunk, Order, Schedule, Slot
 from themis_opt.proof.order_lattice import Arc
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 
 
 def add_hint(joint: JointModel, schedule: Schedule) -> None:
@@ -22,7 +22,7 @@ def add_hint(joint: JointModel, schedule: Schedule) -> None:
     instance = joint.instance
     if joint.is_reversible and _lateness(schedule) < 0:
         schedule = reversed_in_time(schedule)
-    timeline = simulate(instance, schedule)
+    timeline = schedule.derived(timeline_of)
     first_phase = instance.phases[0]
     by_size = sorted(
         range(schedule.num_chunks),
@@ -89,4 +89,4 @@ def read_schedule(joint: JointModel, value: Callable[[cp_model.IntVar], int]) ->
     for *_, c, phase, k in sorted(keyed):
         sequences[k].append(Slot(c, phase))
     schedule = Schedule(instance, tuple(chunks), tuple(tuple(sequence) for sequence in sequences), scheduler="cp-sat")
-    return schedule.replace(makespan_ps=simulate(instance, schedule).makespan_ps)
+    return schedule.replace(makespan_ps=schedule.derived(timeline_of).makespan_ps)

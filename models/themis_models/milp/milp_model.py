@@ -51,10 +51,10 @@ class JointProgram:
         import pulp
 
         self.instance = instance
-        self.lattice = OrderLattice(instance)
+        self.lattice = instance.derived(OrderLattice)
         self.problem = pulp.LpProblem("joint", pulp.LpMinimize)
         self._horizon = horizon_ps
-        self._costs = CostModel(instance)
+        self._costs = instance.derived(CostModel)
         self._sizes = instance.equal_chunk_sizes()
         self._num_dims = len(instance.involved)
         self._makespan = self.problem.add_variable("makespan", 0, 1)

@@ -15,7 +15,7 @@ from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Chunk, Order, Schedule, Slot, Status
 from themis_opt.solving.protocol import SolverParams, SolverResult
 from themis_opt.solving.result import CLOSE_S, Ending
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 
 MAX_DISJUNCTIONS = 400
 """Pairs of stages beyond which the big-M formulation is hopeless."""
@@ -120,7 +120,7 @@ def _read_schedule(program: JointProgram, result: HighsResult) -> Schedule:
     for *_, c, phase, k in sorted(keyed):
         sequences[k].append(Slot(c, phase))
     schedule = Schedule(instance, tuple(chunks), tuple(tuple(sequence) for sequence in sequences), scheduler="milp")
-    return schedule.replace(makespan_ps=simulate(instance, schedule).makespan_ps)
+    return schedule.replace(makespan_ps=schedule.derived(timeline_of).makespan_ps)
 
 
 def _bound(instance: Instance, value_ps: int) -> Bound:

@@ -98,7 +98,7 @@ class Candidate:
 
 def search_space(instance: Instance) -> SearchSpace:
     """Return the search space of an instance."""
-    model = CostModel(instance)
+    model = instance.derived(CostModel)
     involved, phases = instance.involved, instance.phases
     return SearchSpace(
         instance,

@@ -23,7 +23,7 @@ from themis_opt.questions.explain.supply import (
     provisioning,
 )
 from themis_opt.solving.bounds import best_bound, quick_bounds, scope_of
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 
 ALIKE = 0.999
 """Dimensions whose gains differ by less than rounding may make of it count as equally good."""
@@ -135,7 +135,7 @@ def explain(subject: Schedule | Instance) -> ScheduleAccount | InstanceAccount:
 
 def _schedule_account(schedule: Schedule) -> ScheduleAccount:
     instance = schedule.instance
-    timeline = simulate(instance, schedule)
+    timeline = schedule.derived(timeline_of)
     visits = Visits(schedule, timeline)
     legs = critical_chain(visits)
     bound = schedule.bound

@@ -25,7 +25,7 @@ from themis_opt.problem.units import PS_PER_S
 from themis_opt.proof.order_lattice import OrderLattice
 from themis_opt.solving.bounds import equal_chunks_scope, quick_bounds
 from themis_opt.timing.cost import CostModel
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 
 ONE_PERCENT_MORE = Fraction(101, 100)
 GIGABYTE_PER_S = Fraction(10**9)
@@ -78,7 +78,7 @@ class Provision:
 
 def provisioning(instance: Instance) -> tuple[Provision, ...]:
     """Return how every involved dimension is provisioned, in index order; the first is the measure of the others."""
-    model, lattice = CostModel(instance), OrderLattice(instance)
+    model, lattice = instance.derived(CostModel), instance.derived(OrderLattice)
     sent = dict.fromkeys(instance.involved, Fraction(0))
     for phase, order in instance.baseline_order.items():
         for arc in lattice.path(phase, order):
@@ -96,14 +96,13 @@ def bandwidth_gains(schedule: Schedule, factor: Fraction = ONE_PERCENT_MORE) -> 
     Orders, sizes and sequences stay as they are; the schedule is simulated anew for each involved dimension.
     """
     instance = schedule.instance
-    makespan_ps = simulate(instance, schedule).makespan_ps
+    makespan_ps = schedule.derived(timeline_of).makespan_ps
     return {k: makespan_ps - _makespan_ps(schedule, [k], factor) for k in instance.involved}
 
 
 def gain_everywhere_ps(schedule: Schedule, factor: Fraction = ONE_PERCENT_MORE) -> int:
     """Return by how much a schedule ends earlier [ps] when all dimensions' bandwidths are `factor` times as high."""
-    instance = schedule.instance
-    return simulate(instance, schedule).makespan_ps - _makespan_ps(schedule, instance.involved, factor)
+    return schedule.derived(timeline_of).makespan_ps - _makespan_ps(schedule, schedule.instance.involved, factor)
 
 
 def bandwidth_values(instance: Instance, more_Bps: Fraction = GIGABYTE_PER_S) -> tuple[Bound, dict[int, int]]:
@@ -125,7 +124,7 @@ def _makespan_ps(schedule: Schedule, dimensions: Iterable[int], factor: Fraction
     faster = schedule.instance
     for k in dimensions:
         faster = _with_bandwidth(faster, k, faster.network.dimensions[k].bandwidth_Bps * factor)
-    return simulate(faster, replace(schedule, instance=faster)).makespan_ps
+    return schedule.replace(instance=faster).derived(timeline_of).makespan_ps
 
 
 def _fluid(instance: Instance) -> Bound:

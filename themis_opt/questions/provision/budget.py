@@ -65,15 +65,15 @@ class Budget:
     costs: Mapping[int, Fraction]
     total_Bps: Fraction
 
-    @cached_property
+    @property
     def model(self) -> CostModel:
         """The stage costs; of these, bytes and latencies do not depend on the split."""
-        return CostModel(self.instance)
+        return self.instance.derived(CostModel)
 
-    @cached_property
+    @property
     def lattice(self) -> OrderLattice:
         """The orders."""
-        return OrderLattice(self.instance)
+        return self.instance.derived(OrderLattice)
 
     @cached_property
     def sent(self) -> Mapping[Arc, Fraction]:

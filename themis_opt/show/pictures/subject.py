@@ -18,7 +18,7 @@ from themis_opt.problem.schedule import Schedule
 from themis_opt.show.pictures.labels import plain_label, times_beside
 from themis_opt.show.words import count_chunks, format_gap
 from themis_opt.solving.bounds import best_bound, quick_bounds, scope_of
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 from themis_opt.timing.timeline import Timeline
 
 MAX_STAGES = 1_000_000
@@ -84,7 +84,7 @@ class Subject:
             When the schedule cannot be simulated.
         """
         bound = schedule.bound or best_bound(quick_bounds(schedule.instance, scope_of(schedule)))
-        return cls(name, schedule, simulate(schedule.instance, schedule), bound)
+        return cls(name, schedule, schedule.derived(timeline_of), bound)
 
     @property
     def instance(self) -> Instance:

@@ -64,7 +64,7 @@ def is_by_path(certification: Certification) -> bool:
 
 def _path_steps(instance: Instance, scope: BoundScope, path_ps: int) -> list[str]:
     """Return the steps of equation (B3) of `themis_opt.proof.critical_path`, with its numbers."""
-    model, lattice = CostModel(instance), OrderLattice(instance)
+    model, lattice = instance.derived(CostModel), instance.derived(OrderLattice)
     size = -(-instance.size_bytes // scope.max_chunks)
 
     def duration(arc: Arc) -> int:

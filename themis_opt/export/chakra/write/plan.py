@@ -16,7 +16,7 @@ from themis_opt.problem.collective import Collective, Phase
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.network import Algorithm, Dimension
 from themis_opt.problem.schedule import Schedule
-from themis_opt.timing.sequencing import simulate
+from themis_opt.timing.sequencing import timeline_of
 
 MAX_TAG = MAX_RANKS = 2**31 - 1
 MAX_MESSAGE_BYTES = 2**53
@@ -92,7 +92,7 @@ class TracePlan:
             )
         self.schedule = schedule
         self.instance = schedule.instance
-        self.timeline = simulate(self.instance, schedule)
+        self.timeline = schedule.derived(timeline_of)
         self.stages_per_chunk = self.timeline.table.num_stages
         dimensions = self.instance.network.dimensions
         self.messages_of = {k: num_messages(dimensions[k]) for k in self.instance.involved}
