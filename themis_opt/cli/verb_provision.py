@@ -71,7 +71,6 @@ def command(
     evaluations: int | None,
     seed: int,
     workers: int | None,
-    gap: float,
     output: str | None,
     json_path: str | None,
     **options: Any,
@@ -98,7 +97,7 @@ def command(
     total_Bps = _budget(budget)
     costs = _costs(cost_texts)
     problem = read_chosen_instance(network, overrides)
-    threads = workers or default_workers(evaluations)
+    threads, gap = workers or default_workers(evaluations), float(options["gap"])
     relay = Relay()
     number = 1
 

@@ -99,7 +99,8 @@ class _Schedules:
             raise InputError(f"--schedules {folder or repr(folder)}: a folder is written; name one")
         if folder is not None:
             with located("--schedules", " "):
-                check_folder(folder, force=force, in_place=True)
+                goes = "earlier schedules of sizes (1000000.json) go, other files stay"
+                check_folder(folder, force=force, in_place=True, goes=goes)
         return cls(folder, force, {})
 
     def save(self, row: TunedSize) -> None:

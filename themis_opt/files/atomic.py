@@ -104,7 +104,7 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str] = ()) -> 
         taken.add(place)
 
 
-def check_folder(name: str, *, force: bool, in_place: bool = False) -> None:
+def check_folder(name: str, *, force: bool, in_place: bool = False, goes: str = "") -> None:
     """Raise early if a later `write_folder` to this path cannot work.
 
     Parameters
@@ -115,6 +115,8 @@ def check_folder(name: str, *, force: bool, in_place: bool = False) -> None:
         Whether it may have files.
     in_place
         Whether files will be written into it one by one: then the folder around one that exists does not matter.
+    goes
+        What becomes of its files with `force`, for the message.
 
     Raises
     ------
@@ -129,7 +131,10 @@ def check_folder(name: str, *, force: bool, in_place: bool = False) -> None:
             raise InputError(f"{name}: is a file, and a folder is written; name another")
         try:
             if not force and os.listdir(target):
-                raise InputError(f"{name}: has files in it; name a new folder, or write into this one with --force")
+                rest = f": {goes}" if goes else ""
+                raise InputError(
+                    f"{name}: has files in it; name a new folder, or write into this one with --force{rest}"
+                )
         except OSError as error:
             raise InputError(f"{name}: cannot be read: {error.strerror}") from None
     around = target if in_place and os.path.isdir(target) else os.path.dirname(target)
