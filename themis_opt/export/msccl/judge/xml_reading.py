@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -101,8 +102,7 @@ class _Target:
     def __init__(self) -> None:
         self.algorithm: XmlAlgorithm | None = None
         self._path: list[str] = []
-        self._num_steps = 0
-        self._num_groups = 0
+        self._num_of: Counter[str] = Counter()
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Take an element, which must be known at its level.
@@ -120,23 +120,20 @@ class _Target:
         identity = {"algo": "name", "gpu": "id", "tb": "id", "step": "s"}[tag]
         self._path.append(f"{tag} {_short(attributes.get(identity, '?'))}")
         values = self._values(tag, attributes)
-        algorithm = self.algorithm
-        self._num_groups += tag in ("gpu", "tb")
-        if self._num_groups > MAX_GROUPS:
+        self._num_of[tag] += 1
+        if self._num_of["gpu"] + self._num_of["tb"] > MAX_GROUPS:
             raise InputError(f"has more than {MAX_GROUPS} gpus and threadblocks, the limit for MSCCL XML")
-        if tag == "algo":
+        if self._num_of["step"] > MAX_FILE_STEPS:
+            raise InputError(f"has more than {MAX_FILE_STEPS} steps, the limit for MSCCL XML")
+        if self.algorithm is None:
             self.algorithm = XmlAlgorithm(**values)
-        elif algorithm is not None and tag == "gpu":
-            algorithm.gpus.append(XmlGpu(**values))
-        elif algorithm is not None and tag == "tb":
-            algorithm.gpus[-1].tbs.append(XmlThreadblock(**values))
-        elif algorithm is not None:
-            self._num_steps += 1
-            if self._num_steps > MAX_FILE_STEPS:
-                raise InputError(f"has more than {MAX_FILE_STEPS} steps, the limit for MSCCL XML")
-            algorithm.gpus[-1].tbs[-1].steps.append(XmlStep(**values))
-        if algorithm is not None or tag == "algo":
-            self._note_unknown(tag, attributes)
+        elif tag == "gpu":
+            self.algorithm.gpus.append(XmlGpu(**values))
+        elif tag == "tb":
+            self.algorithm.gpus[-1].tbs.append(XmlThreadblock(**values))
+        else:
+            self.algorithm.gpus[-1].tbs[-1].steps.append(XmlStep(**values))
+        self._note_unknown(tag, attributes, self.algorithm.ignored)
 
     def end(self, tag: str) -> None:
         """Leave an element."""
@@ -178,10 +175,9 @@ class _Target:
             raise InputError(f"{self._where()}{name}: {_short(text)!r} is not a whole number of at most 31 bits")
         return int(text)
 
-    def _note_unknown(self, tag: str, attributes: Mapping[str, str]) -> None:
-        assert self.algorithm is not None
+    def _note_unknown(self, tag: str, attributes: Mapping[str, str], ignored: list[str]) -> None:
         known = {*_REQUIRED[tag], *_OPTIONAL.get(tag, ())}
         for name in attributes:
             entry = f"{tag} {_short(name)}"
-            if name not in known and entry not in self.algorithm.ignored and len(self.algorithm.ignored) < 8:
-                self.algorithm.ignored.append(entry)
+            if name not in known and entry not in ignored and len(ignored) < 8:
+                ignored.append(entry)
