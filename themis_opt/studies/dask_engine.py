@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import logging
 import threading
 import time
@@ -184,8 +183,10 @@ def require_dask() -> None:
     InputError
         Saying what to install.
     """
-    if importlib.util.find_spec("distributed") is None:
-        raise InputError("--engine dask needs dask: pip install 'themis-opt[dask]'")
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise InputError("--engine dask needs dask: pip install 'themis-opt[dask]'") from None
 
 
 def installed_version() -> str:
