@@ -10,8 +10,7 @@ import msgspec
 
 from themis_opt.files.strict import show
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope
-from themis_opt.problem.checks import MAX_MAGNITUDE
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import MAX_MAGNITUDE, did_you_mean
 from themis_opt.problem.chunking import Chunking
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance

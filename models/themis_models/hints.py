@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from themis_opt.problem.bound import Sizing
-from themis_opt.problem.collective import Phase
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Chunk, Schedule
 from themis_opt.solving.protocol import SolverParams
@@ -24,9 +23,6 @@ def _is_usable(instance: Instance, schedule: Schedule) -> bool:
 
 
 def _baseline(instance: Instance) -> Schedule:
-    orders = instance.baseline_order if instance.collective.has_free_orders else {}
-    chunks = tuple(
-        Chunk(size, orders.get(Phase.REDUCE_SCATTER), orders.get(Phase.ALL_GATHER))
-        for size in instance.equal_chunk_sizes()
-    )
+    path = [(phase, k) for phase, order in instance.baseline_order.items() for k in order]
+    chunks = tuple(Chunk.along(size, path) for size in instance.equal_chunk_sizes())
     return Schedule(instance, chunks, dispatch(instance, chunks, DispatchPolicy.SCF).sequences)

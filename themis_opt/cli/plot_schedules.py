@@ -10,7 +10,7 @@ from themis_opt.cli.exits import Exit, exit_code
 from themis_opt.cli.options import read_argument
 from themis_opt.cli.plot_sources import kind_of_source, require_of_schedules
 from themis_opt.problem.bound import Sizing
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.errors import InputError, InvalidScheduleError
 from themis_opt.problem.instance import Instance

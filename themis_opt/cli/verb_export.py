@@ -14,7 +14,7 @@ from themis_opt.cli.main import printable
 from themis_opt.cli.options import read_argument
 from themis_opt.cli.violations import violation_line
 from themis_opt.files.atomic import check_folder, check_outputs, write_folder, write_text
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.errors import InputError, InvalidScheduleError, located
 from themis_opt.problem.schedule import Schedule
 from themis_opt.problem.units import format_size, parse_size

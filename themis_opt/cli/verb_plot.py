@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from themis_opt.cli.options import instance_options, solver_options
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.errors import InputError
 
 _OF_SOLVERS = {"schedulers", "solver", "time_limit", "evaluations", "seed", "workers"}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.units import exact_text
-from themis_opt.timing.cost import CostModel, StageCost
+from themis_opt.timing.cost import CostModel, StageCost, visits
 from themis_opt.timing.stage_table import ChunkKind
 from themis_opt.timing.timeline import Timeline
 
@@ -81,10 +81,5 @@ def name_text(name: str) -> str:
 
 def _resident_bytes(model: CostModel, kind: ChunkKind) -> list[Fraction]:
     """Return the bytes each NPU holds before every stage of a kind of chunk (C1)."""
-    resident = []
-    visited: dict[Phase, list[int]] = {}
-    for phase, k in kind.path:
-        seen = visited.setdefault(phase, [])
-        resident.append(kind.size_bytes * model.resident_fraction(phase, seen))
-        seen.append(k)
-    return resident
+    visited = visits(kind.path)
+    return [kind.size_bytes * model.resident_fraction(phase, seen) for phase, seen, _ in visited]

@@ -9,7 +9,7 @@ import msgspec
 
 from themis_opt.files.strict import show
 from themis_opt.problem.bound import Sizing
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.collective import Collective, Phase
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Occupancy

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from themis_opt.files.strict import shorten, show
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.network import MAX_DIMENSIONS, MAX_SIZE
 

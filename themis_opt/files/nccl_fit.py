@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from themis_opt.files.astra2_network import algorithm_for
 from themis_opt.files.nccl_tests import FORMAT_NAME, Measurement, NcclLog, bus_factor, check_bus_factor
 from themis_opt.files.remarks import Imported, Remark, assumed, converted
-from themis_opt.problem.choices import choose
+from themis_opt.problem.checks import choose
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.network import Algorithm, Dimension, Network, Topology

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from themis_opt.files.strict import shorten
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.errors import InputError
 
 _MAX_NAME_LENGTH = 255

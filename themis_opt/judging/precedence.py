@@ -19,7 +19,7 @@ from typing import NamedTuple
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.errors import DeadlockError
 from themis_opt.problem.instance import Instance
-from themis_opt.problem.schedule import Chunk, Order, Slot
+from themis_opt.problem.schedule import Chunk, Path, Slot
 from themis_opt.timing.cost import CostModel
 
 
@@ -43,35 +43,17 @@ class Work(NamedTuple):
 
 def list_works(instance: Instance, chunks: Sequence[Chunk]) -> list[Work]:
     """Return all stages, chunk by chunk in the order each chunk goes through them; sizes and orders must be valid."""
-    costs: dict[Chunk, list[tuple[Phase, int, int, int]]] = {}
+    model = instance.derived(CostModel)
+    times: dict[tuple[int, Path], list[tuple[Phase, int, int, int]]] = {}
     works = []
     for index, chunk in enumerate(chunks):
-        shape = Chunk(chunk.size_bytes, _tuple(chunk.rs_order), _tuple(chunk.ag_order))
-        if shape not in costs:
-            costs[shape] = _stage_times(instance, shape)
-        works += [Work(index, *times) for times in costs[shape]]
+        path = chunk.path(instance)
+        key = chunk.size_bytes, path
+        if key not in times:
+            costs = zip(path, model.along(*key), strict=True)
+            times[key] = [(*stage, cost.duration_ps, model.hold_ps(cost)) for stage, cost in costs]
+        works += [Work(index, *stage_times) for stage_times in times[key]]
     return works
-
-
-def _tuple(order: Order | None) -> Order | None:
-    return None if order is None else tuple(order)
-
-
-def _stage_times(instance: Instance, chunk: Chunk) -> list[tuple[Phase, int, int, int]]:
-    """Return phase, dimension, duration and hold of a chunk's stages."""
-    model = instance.derived(CostModel)
-    orders = {
-        Phase.REDUCE_SCATTER: chunk.rs_order,
-        Phase.ALL_GATHER: chunk.ag_order,
-        Phase.ALL_TO_ALL: instance.involved,
-    }
-    times = []
-    for phase in instance.phases:
-        order = orders[phase] or ()
-        for position, k in enumerate(order):
-            cost = model.stage(chunk.size_bytes, phase, order[:position], k)
-            times.append((phase, k, cost.duration_ps, model.hold_ps(cost)))
-    return times
 
 
 class Precedence:

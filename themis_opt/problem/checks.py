@@ -1,4 +1,4 @@
-"""Numbers that come from a caller: whole ones and exact ones, whatever library made them, or a message.
+"""Values that come from a caller: numbers, whatever library made them, and words of a closed set; or a message.
 
 Type annotations bind nobody at run time. A float, a truth value or a text where a whole number is meant is refused
 where the object is made, not where it does harm; an integer of another library (numpy's overflow silently) becomes
@@ -8,10 +8,16 @@ Python's own.
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Iterable
+from difflib import get_close_matches
+from enum import StrEnum
 from fractions import Fraction
 from operator import index
+from typing import TypeVar
 
 from themis_opt.problem.errors import InputError
+
+Member = TypeVar("Member", bound=StrEnum)
 
 MAX_MAGNITUDE = 10**60
 """Beyond it a quantity is a slip; products of a few such quantities still are floats when they are printed."""
@@ -115,6 +121,30 @@ def exact(field: str, value: object) -> Fraction:
         exponent = len(str(abs(fraction.numerator))) - len(str(fraction.denominator))
         raise InputError(f"{field} is about 10^{exponent}; quantities lie between 10^-60 and 10^60")
     return fraction
+
+
+def choose(kind: type[Member], value: str, field: str) -> Member:
+    """Return the member of `kind` written `value`.
+
+    Raises
+    ------
+    InputError
+        When there is none; the message lists the members and the nearest one.
+    """
+    try:
+        return kind(value)
+    except ValueError:
+        words = [member.value for member in kind]
+        raise InputError(
+            f"{field} is {str(value)!r}; allowed are: {', '.join(words)}{did_you_mean(value, words)}"
+        ) from None
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """Return `` (did you mean 'ring'?)`` for the known word nearest to `word`, or nothing if none is near."""
+    folded = {candidate.lower(): candidate for candidate in known}
+    near = get_close_matches(str(word).lower(), folded, n=1, cutoff=0.5)
+    return f" (did you mean {folded[near[0]]!r}?)" if near else ""
 
 
 def shown(value: object) -> str:

@@ -7,8 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 from math import prod
 
-from themis_opt.problem.checks import MAX_MAGNITUDE, shown, whole, whole_or_none, wholes
-from themis_opt.problem.choices import choose
+from themis_opt.problem.checks import MAX_MAGNITUDE, choose, shown, whole, whole_or_none, wholes
 from themis_opt.problem.collective import Collective, Phase
 from themis_opt.problem.derived import Deriving
 from themis_opt.problem.errors import InputError

@@ -8,8 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from math import prod
 
-from themis_opt.problem.checks import exact, shown, whole, whole_or_none
-from themis_opt.problem.choices import choose
+from themis_opt.problem.checks import choose, exact, shown, whole, whole_or_none
 from themis_opt.problem.errors import InputError
 
 MAX_DIMENSIONS = 12

@@ -15,8 +15,7 @@ from fractions import Fraction
 from typing import Generic, TypeVar
 
 from themis_opt.problem.bound import Sizing
-from themis_opt.problem.checks import real, shown, whole
-from themis_opt.problem.choices import choose
+from themis_opt.problem.checks import choose, real, shown, whole
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import MAX_CHUNKS, Occupancy

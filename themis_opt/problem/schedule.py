@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import itemgetter
@@ -27,6 +28,17 @@ class Status(StrEnum):
     HEURISTIC = "heuristic"
     FEASIBLE = "feasible"
     OPTIMAL = "optimal"
+
+
+class Stage(NamedTuple):
+    """A stage of a chunk: its kind, which is the phase it belongs to, and its dimension."""
+
+    phase: Phase
+    dimension: int
+
+
+Path = tuple[Stage, ...]
+"""The stages of a chunk, in the order it goes through them: what timing, judging and searching walk along."""
 
 
 class Slot(NamedTuple):
@@ -77,6 +89,24 @@ class Chunk:
             object.__setattr__(self, "rs_order", wholes("rs_order", rs_order))
         if ag_order is not None and not _is_plain_order(ag_order):
             object.__setattr__(self, "ag_order", wholes("ag_order", ag_order))
+
+    @classmethod
+    def along(cls, size_bytes: int, path: Iterable[tuple[Phase, int]]) -> Chunk:
+        """Return the chunk of this size that takes a path, given as phase and dimension of each stage."""
+        orders: dict[Phase, Order] = {}
+        for phase, k in path:
+            orders[phase] = (*orders.get(phase, ()), k)
+        return cls(size_bytes, orders.get(Phase.REDUCE_SCATTER), orders.get(Phase.ALL_GATHER))
+
+    def order(self, instance: Instance, phase: Phase) -> Order:
+        """Return the dimensions the chunk visits in a phase; none where it says nothing of it."""
+        if phase is Phase.ALL_TO_ALL:
+            return instance.involved
+        return tuple((self.rs_order if phase is Phase.REDUCE_SCATTER else self.ag_order) or ())
+
+    def path(self, instance: Instance) -> Path:
+        """Return the stages the chunk goes through; whether these are all it needs is not asked."""
+        return tuple(Stage(phase, k) for phase in instance.phases for k in self.order(instance, phase))
 
 
 @dataclass(frozen=True)
@@ -166,13 +196,11 @@ class Schedule(Deriving):
 
     def order(self, chunk_idx: int, phase: Phase) -> Order:
         """Return the order of dimensions that a chunk visits in a phase."""
-        chunk = self.chunks[chunk_idx]
-        order = {
-            Phase.REDUCE_SCATTER: chunk.rs_order,
-            Phase.ALL_GATHER: chunk.ag_order,
-            Phase.ALL_TO_ALL: self.instance.involved,
-        }[phase]
-        return () if order is None else order
+        return self.chunks[chunk_idx].order(self.instance, phase)
+
+    def path(self, chunk_idx: int) -> Path:
+        """Return the stages that a chunk goes through."""
+        return self.chunks[chunk_idx].path(self.instance)
 
     def replace(self, **changes: object) -> Schedule:
         """Return a copy with these fields changed; it keeps its times, unless they follow from one of these fields."""

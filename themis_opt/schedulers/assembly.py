@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from themis_opt.problem.collective import Collective
+from themis_opt.problem.collective import Phase
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Chunk, Order, Schedule
 from themis_opt.timing.dispatch import dispatch
@@ -18,14 +18,8 @@ def mirrored_chunk(instance: Instance, size_bytes: int, order: Order) -> Chunk:
 
     Phases the collective does not have are left out; All-to-All ignores `order`.
     """
-    collective = instance.collective
-    if collective is Collective.ALL_TO_ALL:
-        return Chunk(size_bytes)
-    return Chunk(
-        size_bytes,
-        rs_order=None if collective is Collective.ALL_GATHER else order,
-        ag_order=None if collective is Collective.REDUCE_SCATTER else order[::-1],
-    )
+    backwards = {Phase.ALL_GATHER: order[::-1]}
+    return Chunk.along(size_bytes, ((phase, k) for phase in instance.phases for k in backwards.get(phase, order)))
 
 
 def dispatched(

@@ -29,10 +29,11 @@ def random_orders(instance: Instance, *, seed: int = 0) -> Schedule:
     random = Random(seed)
     chunks = []
     for size in instance.equal_chunk_sizes():
-        orders = {
-            phase: tuple(random.sample(instance.involved, len(instance.involved)))
+        path = [
+            (phase, k)
             for phase in instance.phases
             if phase is not Phase.ALL_TO_ALL
-        }
-        chunks.append(Chunk(size, orders.get(Phase.REDUCE_SCATTER), orders.get(Phase.ALL_GATHER)))
+            for k in random.sample(instance.involved, len(instance.involved))
+        ]
+        chunks.append(Chunk.along(size, path))
     return dispatched(instance, chunks, DispatchPolicy.FIFO, "random", seed)

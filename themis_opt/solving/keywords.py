@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any, TypedDict
 
 from themis_opt.problem.bound import Sizing
-from themis_opt.problem.checks import whole_or_none
-from themis_opt.problem.choices import choose
+from themis_opt.problem.checks import choose, whole_or_none
 from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.parameters import DEFAULT_GAP
 from themis_opt.solving.protocol import Progress, SolverParams

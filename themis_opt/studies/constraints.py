@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from themis_opt.files.strict import show
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.units import parse_bandwidth, parse_size, parse_time

@@ -10,7 +10,7 @@ from typing import Any
 
 from themis_opt.files.strict import show
 from themis_opt.problem import parameters
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.network import Algorithm, Network, Topology
 from themis_opt.problem.parameters import Parameter, Quantity, WholeNumber, Word

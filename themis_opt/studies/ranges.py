@@ -9,7 +9,7 @@ from math import ceil, log10
 from typing import Any
 
 from themis_opt.files.strict import show
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.errors import InputError, located
 from themis_opt.studies.fields import Field, exact_value_text
 

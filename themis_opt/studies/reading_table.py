@@ -11,7 +11,7 @@ from fractions import Fraction
 from themis_opt.files.documents import NetworkDocument
 from themis_opt.files.network_file import network_from_document
 from themis_opt.files.strict import decode, show
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.errors import InputError
 from themis_opt.studies.constraints import OPERATORS, PARSERS, split_comparison
 from themis_opt.studies.fields import field_named

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from themis_opt.files.strict import show
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.errors import InputError
 
 _PER_DIMENSION = re.compile(r"dimensions\[(0|[1-9][0-9]?)\]\.(bytes|busy_ps|utilization)")

@@ -13,7 +13,7 @@ from typing import Any
 from themis_opt.files.instance_file import instance_document
 from themis_opt.files.strict import show
 from themis_opt.problem.bound import Sizing
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.chunking import make_chunking
 from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.instance import Instance

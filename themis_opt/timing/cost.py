@@ -20,7 +20,7 @@ Transfer and latency are each rounded once, half to even, to an integer number o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -105,6 +105,20 @@ class CostModel:
             self._stages[key] = cost
         return cost
 
+    def along(self, size_bytes: int, path: Iterable[tuple[Phase, int]]) -> tuple[StageCost, ...]:
+        """Return the costs of all stages of a chunk of `size_bytes` that takes this path."""
+        return tuple(self.stage(size_bytes, *visit) for visit in visits(path))
+
     def hold_ps(self, cost: StageCost) -> int:
         """Return how long a stage holds its dimension under the instance's occupancy."""
         return cost.duration_ps if self._exclusive else cost.overhead_ps + cost.transfer_ps
+
+
+def visits(path: Iterable[tuple[Phase, int]]) -> Iterator[tuple[Phase, frozenset[int], int]]:
+    """Yield the phase of each stage, the dimensions its chunk visited before it in that phase, and its dimension."""
+    current, seen = None, frozenset[int]()
+    for phase, k in path:
+        if phase is not current:
+            current, seen = phase, frozenset()
+        yield phase, seen, k
+        seen |= {k}

@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from themis_opt.problem.collective import Phase
 from themis_opt.problem.errors import DeadlockError, InputError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule
@@ -62,7 +63,9 @@ def _stage_sequences(table: StageTable, schedule: Schedule) -> list[Sequence_]:
         raise InputError(
             f"sequences has {len(schedule.sequences)} entries; the network has {num_dims} dimensions, one entry each"
         )
-    stage_at = [{step: stage for stage, step in enumerate(kind.path)} for kind in table.kinds]
+    stage_at: list[dict[tuple[Phase, int], int]] = [
+        {step: stage for stage, step in enumerate(kind.path)} for kind in table.kinds
+    ]
     missing = {chunk: dict(stages) for chunk, stages in enumerate(table.by_chunk(stage_at))}
     sequences: list[Sequence_] = []
     for k, sequence in enumerate(schedule.sequences):

@@ -13,15 +13,12 @@ from numpy.typing import NDArray
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
-from themis_opt.problem.schedule import Chunk, Order
-from themis_opt.timing.cost import CostModel, StageCost
+from themis_opt.problem.schedule import Chunk, Order, Path
+from themis_opt.timing.cost import CostModel, StageCost, visits
 
 Value = TypeVar("Value")
 
 IntArray = NDArray[np.int64]
-
-Path = tuple[tuple[Phase, int], ...]
-"""The stages of a chunk, in the order it goes through them: phase and dimension."""
 
 INT64_HEADROOM = 2**62
 """Sums of durations up to this fit the compiled kernel's integers with room for one more addition."""
@@ -140,22 +137,10 @@ class StageTable:
         return [
             [
                 (nominal_size or kind.size_bytes) * units_of_a_byte(phase, seen | {k} if after else seen)
-                for phase, k, seen in _visits(kind.path)
+                for phase, seen, k in visits(kind.path)
             ]
             for kind in self.kinds
         ]
-
-
-def _visits(path: Path) -> list[tuple[Phase, int, frozenset[int]]]:
-    """Return each stage with the dimensions its chunk visited before it in the same phase."""
-    visits = []
-    seen: frozenset[int] = frozenset()
-    for position, (phase, k) in enumerate(path):
-        if position and path[position - 1][0] is not phase:
-            seen = frozenset()
-        visits.append((phase, k, seen))
-        seen |= {k}
-    return visits
 
 
 def build_stage_table(costs: CostModel, chunks: Sequence[Chunk]) -> StageTable:
@@ -175,29 +160,21 @@ def build_stage_table(costs: CostModel, chunks: Sequence[Chunk]) -> StageTable:
     for index, chunk in enumerate(chunks):
         place = places.setdefault((chunk.size_bytes, chunk.rs_order, chunk.ag_order), len(kinds))
         if place == len(kinds):
-            path = _path(instance, chunk, index)
-            stages = tuple(costs.stage(chunk.size_bytes, phase, seen, k) for phase, k, seen in _visits(path))
+            path = _checked_path(instance, chunk, index)
+            stages = costs.along(chunk.size_bytes, path)
             kinds.append(ChunkKind(chunk.size_bytes, path, stages, tuple(costs.hold_ps(stage) for stage in stages)))
         kind_of.append(place)
     return StageTable(instance, tuple(chunks), tuple(kinds), tuple(kind_of))
 
 
-def _path(instance: Instance, chunk: Chunk, index: int) -> Path:
+def _checked_path(instance: Instance, chunk: Chunk, index: int) -> Path:
     if chunk.size_bytes < 1:
         raise InputError(f"chunk {index} has {chunk.size_bytes} bytes; every chunk needs at least one")
-    orders: dict[Phase, Order | None] = {
-        Phase.REDUCE_SCATTER: chunk.rs_order,
-        Phase.ALL_GATHER: chunk.ag_order,
-        Phase.ALL_TO_ALL: instance.involved,
-    }
-    path: list[tuple[Phase, int]] = []
     for phase in instance.phases:
-        order = orders[phase]
-        if order is None or tuple(sorted(order)) != instance.involved:
-            shown = None if order is None else list(order)
+        order = chunk.order(instance, phase)
+        if tuple(sorted(order)) != instance.involved:
             raise InputError(
-                f"chunk {index}: {phase.value}_order is {shown}; "
+                f"chunk {index}: {phase.value}_order is {list(order) or None}; "
                 f"it must be a permutation of the involved dimensions {list(instance.involved)}"
             )
-        path.extend((phase, k) for k in order)
-    return tuple(path)
+    return chunk.path(instance)

@@ -8,7 +8,7 @@ from ortools.sat.python import cp_model
 
 from themis_models.cp_sat.joint_model import JointModel
 from themis_opt.problem.collective import Phase
-from themis_opt.problem.schedule import Chunk, Order, Schedule, Slot
+from themis_opt.problem.schedule import Chunk, Schedule, Slot
 from themis_opt.proof.order_lattice import Arc
 from themis_opt.timing.sequencing import timeline_of
 
@@ -50,7 +50,8 @@ def reversed_in_time(schedule: Schedule) -> Schedule:
     """Return an All-Reduce schedule read backwards: what was gathered last is reduced first."""
     opposite = {Phase.REDUCE_SCATTER: Phase.ALL_GATHER, Phase.ALL_GATHER: Phase.REDUCE_SCATTER}
     chunks = tuple(
-        Chunk(chunk.size_bytes, (chunk.ag_order or ())[::-1], (chunk.rs_order or ())[::-1]) for chunk in schedule.chunks
+        Chunk.along(chunk.size_bytes, [(opposite[phase], k) for phase, k in reversed(schedule.path(c))])
+        for c, chunk in enumerate(schedule.chunks)
     )
     sequences = tuple(
         tuple(Slot(c, opposite[phase]) for c, phase in reversed(sequence)) for sequence in schedule.sequences
@@ -76,15 +77,14 @@ def read_schedule(joint: JointModel, value: Callable[[cp_model.IntVar], int]) ->
     chunks = []
     keyed = []
     for c, size in enumerate(instance.equal_chunk_sizes()):
-        orders: dict[Phase, Order] = {}
+        path = []
         for phase in instance.phases:
             taken = [arc for arc in joint.lattice.arcs[phase] if value(joint.arcs[c, arc])]
-            orders[phase] = joint.lattice.order(taken)
-        path = [(phase, k) for phase in instance.phases for k in orders[phase]]
+            path += [(phase, k) for k in joint.lattice.order(taken)]
         for position, (phase, k) in enumerate(path):
             start = value(joint.starts[c, phase, k])
             keyed.append((start, start + value(joint.holds[c, phase, k]), position, c, phase, k))
-        chunks.append(Chunk(size, orders.get(Phase.REDUCE_SCATTER), orders.get(Phase.ALL_GATHER)))
+        chunks.append(Chunk.along(size, path))
     sequences: list[list[Slot]] = [[] for _ in instance.network.dimensions]
     for *_, c, phase, k in sorted(keyed):
         sequences[k].append(Slot(c, phase))

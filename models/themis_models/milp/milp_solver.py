@@ -10,9 +10,8 @@ from themis_models.highs import HighsOptions, HighsResult, HighsStatus, solve_wi
 from themis_models.hints import best_hint
 from themis_models.milp.milp_model import JointProgram
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
-from themis_opt.problem.collective import Phase
 from themis_opt.problem.instance import Instance
-from themis_opt.problem.schedule import Chunk, Order, Schedule, Slot, Status
+from themis_opt.problem.schedule import Chunk, Schedule, Slot, Status
 from themis_opt.solving.protocol import SolverParams, SolverResult
 from themis_opt.solving.result import CLOSE_S, Ending
 from themis_opt.timing.sequencing import timeline_of
@@ -105,17 +104,16 @@ def _read_schedule(program: JointProgram, result: HighsResult) -> Schedule:
     chunks = []
     keyed = []
     for c, size in enumerate(instance.equal_chunk_sizes()):
-        orders: dict[Phase, Order] = {}
+        path = []
         for phase in instance.phases:
             taken = [arc for arc in program.lattice.arcs[phase] if values[program.arcs[c, arc].name] > 0.5]
-            orders[phase] = program.lattice.order(taken)
-        path = [(phase, k) for phase in instance.phases for k in orders[phase]]
+            path += [(phase, k) for k in program.lattice.order(taken)]
         latest = 0.0
         for position, (phase, k) in enumerate(path):
             middle = values[program.starts[c, phase, k].name] + program.hold(c, phase, k).value() / 2
             latest = max(latest, middle)
             keyed.append((latest, position, c, phase, k))
-        chunks.append(Chunk(size, orders.get(Phase.REDUCE_SCATTER), orders.get(Phase.ALL_GATHER)))
+        chunks.append(Chunk.along(size, path))
     sequences: list[list[Slot]] = [[] for _ in instance.network.dimensions]
     for *_, c, phase, k in sorted(keyed):
         sequences[k].append(Slot(c, phase))

@@ -127,8 +127,8 @@ def candidate_of(space: SearchSpace, schedule: Schedule) -> Candidate:
     """Return the candidate of a schedule; its priorities make each dimension prefer the schedule's sequence."""
     involved = space.instance.involved
     position = {k: place for place, k in enumerate(involved)}
-    phases = space.instance.phases
-    path = [[position[k] for phase in phases for k in schedule.order(c, phase)] for c in range(schedule.num_chunks)]
+    paths = [chunk.path(space.instance) for chunk in schedule.chunks]
+    path = [[position[k] for _, k in stages] for stages in paths]
     rank = {
         (slot.chunk, slot.phase, k): 1.0 + place
         for k, sequence in enumerate(schedule.sequences)
@@ -137,12 +137,9 @@ def candidate_of(space: SearchSpace, schedule: Schedule) -> Candidate:
     sizes = np.array([float(chunk.size_bytes) for chunk in schedule.chunks])
     candidate = Candidate(np.array(path, dtype=np.int64), sizes, np.ones((len(sizes), space.num_stages)))
     key, *_ = candidate_costs(space, candidate)
-    for c in range(schedule.num_chunks):
-        stage = 0
-        for phase in phases:
-            for k in schedule.order(c, phase):
-                candidate.priority[c, stage] = rank[c, phase, k] / key[c, stage]
-                stage += 1
+    for c, stages in enumerate(paths):
+        for stage, (phase, k) in enumerate(stages):
+            candidate.priority[c, stage] = rank[c, phase, k] / key[c, stage]
     return candidate
 
 
@@ -169,20 +166,14 @@ def schedule_of(
     """
     instance = space.instance
     involved = instance.involved
-    num_dims = len(involved)
-    orders = {
-        phase: candidate.path[:, p * num_dims : (p + 1) * num_dims].tolist() for p, phase in enumerate(instance.phases)
-    }
-
-    def order(phase: Phase, chunk: int) -> tuple[int, ...] | None:
-        return tuple(involved[d] for d in orders[phase][chunk]) if phase in orders else None
-
+    phase_of = [phase for phase in instance.phases for _ in involved]
     chunks = tuple(
-        Chunk(size, order(Phase.REDUCE_SCATTER, c), order(Phase.ALL_GATHER, c)) for c, size in enumerate(sizes)
+        Chunk.along(size, [(phase, involved[d]) for phase, d in zip(phase_of, places, strict=True)])
+        for size, places in zip(sizes, candidate.path.tolist(), strict=True)
     )
     sequences: list[tuple[Slot, ...]] = [()] * instance.network.num_dimensions
     for d, sequence in enumerate(served_sequences(space, candidate) if served is None else served):
-        sequences[involved[d]] = tuple(Slot(c, instance.phases[stage // num_dims]) for c, stage in sequence)
+        sequences[involved[d]] = tuple(Slot(c, phase_of[stage]) for c, stage in sequence)
     return Schedule(instance, chunks, tuple(sequences))
 
 

@@ -125,7 +125,7 @@ def _kept_scheduler(table: StudyTable, scheduler: str) -> dict[str, Value]:
     InputError
         When the study has no such scheduler, or no column of schedulers.
     """
-    from themis_opt.problem.choices import did_you_mean
+    from themis_opt.problem.checks import did_you_mean
 
     column = find_column(table, "scheduler", "--scheduler")
     known = [str(value) for value in distinct(table.rows, column)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.units import bandwidth_column, format_size, size_column, time_column
 from themis_opt.show.pictures.labels import Scale, plain_label, scale_for

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from themis_opt.export.verdict import Finding
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.network import Algorithm, Dimension
-from themis_opt.problem.schedule import Schedule
+from themis_opt.problem.schedule import Path, Schedule
 
 MAX_OF_A_KIND = 4
 
@@ -141,10 +141,7 @@ class Derivation:
         self.tag_width = max(rule.num_messages for rule in self.rules.values())
         self.stages_per_chunk = len(instance.phases) * len(involved)
         place_of = {k: place for place, k in enumerate(involved)}
-        paths = [
-            [(phase, k) for phase in instance.phases for k in schedule.order(chunk, phase)]
-            for chunk in range(schedule.num_chunks)
-        ]
+        paths = [chunk.path(instance) for chunk in schedule.chunks]
         number = {
             (chunk, phase, k): chunk * self.stages_per_chunk + position
             for chunk, path in enumerate(paths)
@@ -171,9 +168,7 @@ class Derivation:
             for position, (phase, k) in enumerate(path)
         )
 
-    def _step_bytes(
-        self, chunk_bytes: int, path: list[tuple[Phase, int]], position: int, place_of: dict[int, int]
-    ) -> tuple[int, ...]:
+    def _step_bytes(self, chunk_bytes: int, path: Path, position: int, place_of: dict[int, int]) -> tuple[int, ...]:
         phase, k = path[position]
         seen = prod(self.sizes[place_of[other]] for before, other in path[:position] if before is phase)
         size = self.sizes[place_of[k]]

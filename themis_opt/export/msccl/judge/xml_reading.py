@@ -19,7 +19,7 @@ from themis_opt.export.msccl.executor_limits import MAX_FILE_STEPS
 from themis_opt.export.msccl.judge.algorithm import XmlAlgorithm, XmlGpu, XmlStep, XmlThreadblock
 from themis_opt.files.plain import read_limited
 from themis_opt.files.strict import shorten
-from themis_opt.problem.choices import did_you_mean
+from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.errors import InputError
 
 MAX_FILE_BYTES = 64 * 2**20
