@@ -26,8 +26,7 @@ from themis_opt.show.pictures import Subject, loads, save_picture, timeline, uti
 from themis_opt.show.pictures.boxes import HATCH
 from themis_opt.show.pictures.canvas import house_style, new_axes
 from themis_opt.show.pictures.dimension_rows import IDLE_COLOR, LINE_COLOR
-from themis_opt.show.pictures.labels import plain_label, scale_for
-from themis_opt.show.pictures.ramp import chunk_colors, round_ticks
+from themis_opt.show.pictures.scales import chunk_colors, plain_label, round_ticks, scale_for
 from themis_opt.show.pictures.utilization import window_edges, window_utilization
 from themis_opt.timing import metrics
 
@@ -145,7 +144,7 @@ def test_boxes_stand_in_the_row_of_their_dimension_in_the_colour_of_their_chunk(
     for collection in filter(is_boxes, ax.collections):
         for path, color in zip(collection.get_paths(), collection.get_facecolors(), strict=True):
             left, upper, lower = path.vertices[0, 0], path.vertices[0, 1], path.vertices[2, 1]
-            drawn.add((colors[tuple(np.round(color, 6))], round((upper + lower) / 2, 6), left))
+            drawn.add((colors[tuple(np.round(color[:3], 6))], round((upper + lower) / 2, 6), left))
     assert drawn == {
         (stage.chunk, round(row_of[f"dim{stage.dimension + 1}"], 6), float(stage.start_ps))
         for stage in subject.timeline.stages

@@ -217,7 +217,7 @@ def _subjects(runs: Sequence[Run]) -> list[Subject]:
     """Return what is drawn: every row once, told apart by what its instance has of its own where there are several."""
     from themis_opt.problem.units import format_size
     from themis_opt.show.pictures import Subject
-    from themis_opt.show.pictures.labels import plain_label
+    from themis_opt.show.pictures.scales import plain_label
 
     traits = [
         (

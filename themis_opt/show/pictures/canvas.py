@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from themis_opt.files.atomic import write_bytes
 from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.errors import InputError
+from themis_opt.show.pictures.scales import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,6 +138,17 @@ def figure_of(ax: Axes) -> Figure:
     figure = ax.get_figure(root=True)
     assert figure is not None
     return figure
+
+
+def hatch_boxes(ax: Axes, corners: Floats, hatch: str, *, facecolor: str, edgecolor: str, zorder: float) -> None:
+    """Hatch boxes with corners of shape (boxes, 4, 2): as one path, since thousands take a hundred times as long."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    if len(corners):
+        path = Path.make_compound_path_from_polys(corners)
+        look = {"facecolor": facecolor, "edgecolor": edgecolor, "hatch": hatch}
+        ax.add_artist(PathPatch(path, linewidth=0, zorder=zorder, **look))
 
 
 def save_picture(figure: Figure, path: str | os.PathLike[str], *, dpi: float = DEFAULT_DPI) -> None:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from themis_opt.problem.errors import InputError
-from themis_opt.show.pictures.canvas import figure_of, label_beside, new_axes
+from themis_opt.show.pictures.canvas import figure_of, hatch_boxes, label_beside, new_axes
 from themis_opt.show.pictures.categories import label_categories
-from themis_opt.show.pictures.labels import MAX_TITLE, plain_label
 from themis_opt.show.pictures.points import (
     axis_scale,
     distinct,
@@ -22,7 +21,7 @@ from themis_opt.show.pictures.points import (
     title_of,
     values_of,
 )
-from themis_opt.show.pictures.subject import Floats
+from themis_opt.show.pictures.scales import MAX_TITLE, Floats, are_dark, plain_label
 from themis_opt.studies.table import Column, StudyTable, Value
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ WIDE = 50.0
 """Where positive values span more than this factor their colours are logarithmic."""
 _FONT_SIZE = 8.0
 _CHARACTER_PT = 5.2
-_LUMINANCE = (0.299, 0.587, 0.114)
 
 
 def gap_map(
@@ -219,7 +217,7 @@ def _draw_cells(ax: Axes, cells: Floats, shown: Column, value_range: tuple[float
     texts = _short_texts(cells, scale.factor)
     if not _fit(ax, cells.shape, max(len(text) for text in texts.flat)):
         return
-    dark = colors(norm(np.nan_to_num(cells)))[..., :3] @ _LUMINANCE < 0.5
+    dark = are_dark(colors(norm(np.nan_to_num(cells))), 0.5)
     for (line, column), text in np.ndenumerate(texts):
         if text:
             color = "white" if dark[line, column] else "black"
@@ -237,16 +235,11 @@ def _short_texts(cells: Floats, factor: float) -> np.ndarray:
 
 
 def _cross(ax: Axes, missing: np.ndarray) -> None:
-    """Hatch the cells without a result, as one path."""
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
-
-    if missing.any():
-        lines, columns = np.nonzero(missing)
-        left, low = columns - 0.5, lines - 0.5
-        corners = np.stack([left, low, left + 1, low, left + 1, low + 1, left, low + 1], axis=1).reshape(-1, 4, 2)
-        path = Path.make_compound_path_from_polys(corners)
-        ax.add_artist(PathPatch(path, facecolor="0.93", edgecolor="0.6", hatch="xx", linewidth=0))
+    """Hatch the cells without a result."""
+    lines, columns = np.nonzero(missing)
+    left, low = columns - 0.5, lines - 0.5
+    corners = np.stack([left, low, left + 1, low, left + 1, low + 1, left, low + 1], axis=1).reshape(-1, 4, 2)
+    hatch_boxes(ax, corners, "xx", facecolor="0.93", edgecolor="0.6", zorder=1)
 
 
 def _fit(ax: Axes, shape: tuple[int, ...], num_characters: int) -> bool:

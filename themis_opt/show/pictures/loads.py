@@ -8,21 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from themis_opt.problem.units import PS_PER_S
-from themis_opt.show.pictures.boxes import draw_boxes, phase_handles
-from themis_opt.show.pictures.dimension_rows import (
-    BALANCE_COLOR,
-    LINE_COLOR,
-    axes_for,
-    draw_head,
-    draw_line,
-    frame,
-    lay_out,
-    note_beyond,
-    write_beside,
-)
-from themis_opt.show.pictures.labels import plain_label, times_beside
-from themis_opt.show.pictures.ramp import draw_chunk_bar
-from themis_opt.show.pictures.subject import Floats, Schedules, Subject, subjects_of
+from themis_opt.show.pictures.boxes import draw_boxes, draw_chunk_bar, phase_handles
+from themis_opt.show.pictures.dimension_rows import BALANCE_COLOR, LINE_COLOR, draw_rows
+from themis_opt.show.pictures.scales import Floats, plain_label, times_beside
+from themis_opt.show.pictures.subject import Schedules, Subject, subjects_of
 from themis_opt.show.words import count_chunks
 from themis_opt.timing import metrics
 
@@ -60,9 +49,9 @@ def loads(schedules: Schedules, *, ax: Axes | None = None, title: str = "") -> A
     InputError
         When there is nothing to draw or too much, or matplotlib is not installed.
     """
+    from matplotlib.lines import Line2D
+
     subjects = subjects_of(schedules)
-    rows = lay_out(subjects, num_lines=2)
-    ax = axes_for(rows) if ax is None else ax
     widths = [load_ps(subject) for subject in subjects]
     totals = [
         np.bincount(subject.stages.dimension, width, subject.instance.network.num_dimensions).astype(np.float64)
@@ -74,30 +63,21 @@ def loads(schedules: Schedules, *, ax: Axes | None = None, title: str = "") -> A
     # Where latency is nearly everything, a bound far away would leave no room for the loads.
     end_ps = max(end_ps, *(bound_ps for bound_ps in bounds_ps if bound_ps <= _NEAR * end_ps), 0.0)
     heads = _headings(subjects, totals, balances)
-    frame(ax, subjects, rows, heads, end_ps=end_ps * _MARGIN, xlabel="load, bytes / bandwidth")
+    rows = draw_rows(subjects, heads, ax, end_ps=end_ps * _MARGIN, xlabel="load, bytes / bandwidth", num_lines=2)
     balance_texts, bound_texts = times_beside(balances, end_ps), times_beside(bounds_ps, end_ps)
     for idx, (subject, width, total) in enumerate(zip(subjects, widths, totals, strict=True)):
-        stages = subject.stages
-        middles = rows.middles(idx, stages.dimension)
-        start = _stacked(stages.dimension, width)
-        lines = [line for line in (balances[idx], bounds_ps[idx]) if line <= end_ps]
-        draw_boxes(ax, middles, start, width, stages.chunk, subject.num_chunks, stages.gathers, lines)
-        for (k, y), text in zip(
-            rows.dimensions[idx], times_beside([total[k] for k, _ in rows.dimensions[idx]], end_ps), strict=True
-        ):
-            write_beside(ax, total[k], y, text, lines)
-        if bounds_ps[idx] <= end_ps:
-            draw_line(ax, rows, idx, bounds_ps[idx], f"bound {bound_texts[idx]}", line=1)
-        else:
-            note_beyond(ax, rows, idx, f"bound {bound_texts[idx]}", line=1)
-        draw_line(ax, rows, idx, balances[idx], f"balance {balance_texts[idx]}", color=BALANCE_COLOR, style="-.")
-    from matplotlib.lines import Line2D
-
+        lines = [balances[idx], bounds_ps[idx]]
+        draw_boxes(rows, idx, _stacked(subject.stages.dimension, width), width, lines)
+        texts = times_beside([total[k] for k, _ in rows.dimensions[idx]], end_ps)
+        for (k, y), text in zip(rows.dimensions[idx], texts, strict=True):
+            rows.write_beside(total[k], y, text, lines)
+        rows.draw_line(idx, bounds_ps[idx], f"bound {bound_texts[idx]}", line=1)
+        rows.draw_line(idx, balances[idx], f"balance {balance_texts[idx]}", color=BALANCE_COLOR, style="-.")
     balance = Line2D([], [], color=BALANCE_COLOR, linestyle="-.", label="balance: every dimension needs the same time")
     bound = Line2D([], [], color=LINE_COLOR, linestyle="--", label="bound on the makespan, latency included")
-    draw_head(ax, subjects, title, [*phase_handles(subjects), balance, bound])
-    draw_chunk_bar(ax, subjects)
-    return ax
+    rows.draw_head(title, [*phase_handles(subjects), balance, bound])
+    draw_chunk_bar(rows.ax, subjects)
+    return rows.ax
 
 
 def load_ps(subject: Subject) -> Floats:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 from themis_opt.problem.errors import InputError
 from themis_opt.show.pictures.canvas import new_figure
 from themis_opt.show.pictures.gap_map import share_color_bar
-from themis_opt.show.pictures.labels import MAX_TITLE, plain_label
 from themis_opt.show.pictures.points import distinct, find_column, texts_of, title_of
+from themis_opt.show.pictures.scales import MAX_TITLE, plain_label
 from themis_opt.studies.table import StudyTable, Value
 
 if TYPE_CHECKING:

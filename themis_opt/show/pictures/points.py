@@ -10,7 +10,7 @@ from math import isfinite
 from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.units import bandwidth_column, format_size, size_column, time_column
-from themis_opt.show.pictures.labels import Scale, plain_label, scale_for
+from themis_opt.show.pictures.scales import Scale, plain_label, scale_for
 from themis_opt.studies.table import Column, PointStatus, StudyRow, StudyTable, Value
 
 _SUFFIXES = {"_ps": "ps", "_bytes": "B", "_Bps": "B/s"}

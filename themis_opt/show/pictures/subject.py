@@ -15,7 +15,7 @@ from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.ratios import gap
 from themis_opt.problem.schedule import Schedule
-from themis_opt.show.pictures.labels import plain_label, times_beside
+from themis_opt.show.pictures.scales import Floats, plain_label, times_beside
 from themis_opt.show.words import count_chunks, format_gap
 from themis_opt.solving.bounds import best_bound, quick_bounds, scope_of
 from themis_opt.timing.sequencing import timeline_of
@@ -25,8 +25,6 @@ MAX_STAGES = 1_000_000
 """Boxes in one picture; more cannot be told apart on any paper."""
 MAX_ROWS = 240
 """Dimensions under each other in one picture."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

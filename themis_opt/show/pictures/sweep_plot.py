@@ -10,7 +10,6 @@ from themis_opt.problem.errors import InputError
 from themis_opt.show.pictures.across import is_wide, number_axis, set_across, spread_over
 from themis_opt.show.pictures.bound_lines import limits
 from themis_opt.show.pictures.canvas import label_beside, new_axes
-from themis_opt.show.pictures.labels import MAX_TITLE, plain_label
 from themis_opt.show.pictures.points import (
     distinct,
     find_column,
@@ -22,6 +21,7 @@ from themis_opt.show.pictures.points import (
     title_of,
     values_of,
 )
+from themis_opt.show.pictures.scales import MAX_TITLE, plain_label
 from themis_opt.studies.table import Column, StudyRow, StudyTable, Value
 from themis_opt.studies.tasks import BOUND
 

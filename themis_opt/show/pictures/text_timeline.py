@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from themis_opt.problem.errors import InputError
-from themis_opt.show.pictures.labels import MAX_TITLE, describe_instances, plain_label, scale_for, times_beside
-from themis_opt.show.pictures.subject import Floats, Schedules, Subject, headings, subjects_of
+from themis_opt.show.pictures.scales import (
+    MAX_TITLE,
+    Floats,
+    are_dark,
+    chunk_colors,
+    describe_instances,
+    plain_label,
+    round_step,
+    scale_for,
+    times_beside,
+)
+from themis_opt.show.pictures.subject import Schedules, Subject, headings, subjects_of
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -20,8 +30,7 @@ IDLE = "."
 MIN_WIDTH = 40
 _TICKS = 5
 _APART, _INDENT = "   ", "  "
-_RAMP = ((72, 26, 108), (62, 73, 137), (38, 130, 142), (53, 183, 121), (181, 222, 43))
-"""Five colours of viridis, from dark to light."""
+_DARK_BELOW = 0.43
 
 
 def text_timeline(schedules: Schedules, *, width: int = 80, title: str = "") -> Text:
@@ -94,14 +103,14 @@ def _columns(subject: Subject, dimension: int, num_columns: int, end_ps: float) 
 
 def _append_row(out: Text, subject: Subject, winner: np.ndarray, lasts: Floats) -> None:
     """Append the letters of a row, nothing where the schedule has ended."""
-    group = _group(subject)
+    group, styles = _group(subject), _styles(subject.num_chunks)
     for stage, last in zip(winner, lasts, strict=True):
         if stage < 0:
             out.append(IDLE if last > 0 else " ", "dim")
             continue
         chunk = int(subject.stages.chunk[stage])
         letter = LETTERS[chunk // group]
-        out.append(letter.lower() if subject.stages.gathers[stage] else letter, _style(chunk, subject.num_chunks))
+        out.append(letter.lower() if subject.stages.gathers[stage] else letter, styles[chunk])
 
 
 def _group(subject: Subject) -> int:
@@ -109,15 +118,13 @@ def _group(subject: Subject) -> int:
     return -(-subject.num_chunks // len(LETTERS))
 
 
-def _style(chunk: int, num_chunks: int) -> str:
-    """Return the colours of a chunk: its own behind black or white, whichever can be read."""
-    place = chunk / max(num_chunks - 1, 1) * (len(_RAMP) - 1)
-    low = min(int(place), len(_RAMP) - 2)
-    red, green, blue = (
-        round(one + (other - one) * (place - low)) for one, other in zip(_RAMP[low], _RAMP[low + 1], strict=True)
-    )
-    ink = "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 110 else "white"
-    return f"{ink} on rgb({red},{green},{blue})"
+def _styles(num_chunks: int) -> list[str]:
+    """Return the colours of every chunk: its own behind black or white, whichever can be read."""
+    colors = chunk_colors(num_chunks)
+    return [
+        f"{'white' if dark else 'black'} on rgb({','.join(str(round(255 * part)) for part in color)})"
+        for color, dark in zip(colors, are_dark(colors, _DARK_BELOW), strict=True)
+    ]
 
 
 def _mark(part: float, label: str, num_columns: int) -> str:
@@ -131,7 +138,7 @@ def _mark(part: float, label: str, num_columns: int) -> str:
 def _axis(end_ps: float, num_columns: int) -> str:
     """Return the time axis: a label under the column where its time begins."""
     scale = scale_for("ps", end_ps)
-    step = _round_step(end_ps / scale.factor / _TICKS)
+    step = round_step(end_ps / scale.factor / _TICKS)
     line = ""
     value = 0.0
     while value * scale.factor <= end_ps:
@@ -142,12 +149,6 @@ def _axis(end_ps: float, num_columns: int) -> str:
         line = line.ljust(column) + text
         value += step
     return line
-
-
-def _round_step(least: float) -> float:
-    """Return the next of 1, 2, 2.5 and 5 times a power of ten."""
-    power = 10.0 ** np.floor(np.log10(least))
-    return float(next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= least * (1 - 1e-9)))
 
 
 def _legend(subjects: Sequence[Subject]) -> list[str]:

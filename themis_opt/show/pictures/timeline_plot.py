@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from themis_opt.show.pictures.boxes import draw_boxes, phase_handles
-from themis_opt.show.pictures.dimension_rows import (
-    IDLE_COLOR,
-    LINE_COLOR,
-    axes_for,
-    draw_background,
-    draw_head,
-    draw_line,
-    frame,
-    lay_out,
-)
-from themis_opt.show.pictures.labels import times_beside
-from themis_opt.show.pictures.ramp import draw_chunk_bar
+from themis_opt.show.pictures.boxes import draw_boxes, draw_chunk_bar, phase_handles
+from themis_opt.show.pictures.dimension_rows import IDLE_COLOR, LINE_COLOR, draw_rows
+from themis_opt.show.pictures.scales import times_beside
 from themis_opt.show.pictures.subject import Schedules, headings, subjects_of
 
 if TYPE_CHECKING:
@@ -52,33 +42,19 @@ def timeline(schedules: Schedules, *, ax: Axes | None = None, title: str = "") -
     InputError
         When there is nothing to draw or too much, or matplotlib is not installed.
     """
-    subjects = subjects_of(schedules)
-    rows = lay_out(subjects)
-    ax = axes_for(rows) if ax is None else ax
-    end_ps = max(float(max(subject.makespan_ps, subject.bound.value_ps)) for subject in subjects)
-    frame(ax, subjects, rows, headings(subjects), end_ps=end_ps * _MARGIN, xlabel="time")
-    bounds = times_beside([float(subject.bound.value_ps) for subject in subjects], end_ps)
-    for idx, subject in enumerate(subjects):
-        stages = subject.stages
-        draw_background(ax, rows, idx, float(subject.makespan_ps))
-        middles = rows.middles(idx, stages.dimension)
-        bound_ps = float(subject.bound.value_ps)
-        draw_boxes(
-            ax, middles, stages.start_ps, stages.hold_ps, stages.chunk, subject.num_chunks, stages.gathers, [bound_ps]
-        )
-        draw_line(ax, rows, idx, bound_ps, f"bound {bounds[idx]}")
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    idle = Patch(facecolor=IDLE_COLOR, label="idle")
-    bound = Line2D(
-        [],
-        [],
-        color=LINE_COLOR,
-        linestyle="--",
-        linewidth=1.5,
-        label="bound: no schedule with such chunks ends earlier",
-    )
-    draw_head(ax, subjects, title, [*phase_handles(subjects), idle, bound])
-    draw_chunk_bar(ax, subjects)
-    return ax
+    subjects = subjects_of(schedules)
+    bounds_ps = [float(subject.bound.value_ps) for subject in subjects]
+    end_ps = max(*bounds_ps, *(float(subject.makespan_ps) for subject in subjects))
+    rows = draw_rows(subjects, headings(subjects), ax, end_ps=end_ps * _MARGIN)
+    for idx, (bound_ps, text) in enumerate(zip(bounds_ps, times_beside(bounds_ps, end_ps), strict=True)):
+        rows.draw_background(idx)
+        draw_boxes(rows, idx, subjects[idx].stages.start_ps, subjects[idx].stages.hold_ps, [bound_ps])
+        rows.draw_line(idx, bound_ps, f"bound {text}")
+    told = "bound: no schedule with such chunks ends earlier"
+    bound = Line2D([], [], color=LINE_COLOR, linestyle="--", linewidth=1.5, label=told)
+    rows.draw_head(title, [*phase_handles(subjects), Patch(facecolor=IDLE_COLOR, label="idle"), bound])
+    draw_chunk_bar(rows.ax, subjects)
+    return rows.ax

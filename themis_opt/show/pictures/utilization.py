@@ -9,16 +9,9 @@ import numpy as np
 
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.units import PS_PER_S, format_time, time_column
-from themis_opt.show.pictures.dimension_rows import (
-    IDLE_COLOR,
-    ROW_HEIGHT,
-    axes_for,
-    draw_background,
-    draw_head,
-    frame,
-    lay_out,
-)
-from themis_opt.show.pictures.subject import Floats, Schedules, Subject, headings, subjects_of
+from themis_opt.show.pictures.dimension_rows import IDLE_COLOR, ROW_HEIGHT, draw_rows
+from themis_opt.show.pictures.scales import Floats
+from themis_opt.show.pictures.subject import Schedules, Subject, headings, subjects_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,9 +54,9 @@ def utilization(
     InputError
         When there is nothing to draw or too much, windows are too short, or matplotlib is not installed.
     """
+    from matplotlib.patches import Patch
+
     subjects = subjects_of(schedules)
-    rows = lay_out(subjects, num_lines=0, with_total=True)
-    ax = axes_for(rows) if ax is None else ax
     end_ps = float(max(subject.makespan_ps for subject in subjects))
     if window_ps is None:
         window_ps = max(end_ps / NUM_WINDOWS, 1.0)
@@ -74,45 +67,30 @@ def utilization(
             f"window is {format_time(window_ps)}: {format_time(end_ps)} has more than {MAX_WINDOWS} of them; choose a "
             "longer one"
         )
-    frame(ax, subjects, rows, headings(subjects), end_ps=end_ps * _MARGIN, xlabel="time")
+    rows = draw_rows(subjects, headings(subjects), ax, end_ps=end_ps * _MARGIN, num_lines=0, with_total=True)
+    limits = rows.ax.axis()
     for idx, subject in enumerate(subjects):
-        draw_background(ax, rows, idx, float(subject.makespan_ps))
+        rows.draw_background(idx)
         if not subject.makespan_ps:
             continue
         edges = window_edges(subject, window_ps)
         used = window_utilization(subject, edges)
         means = (used * np.diff(edges)).sum(axis=1) / subject.makespan_ps
-        for place, (k, y) in enumerate(rows.dimensions[idx]):
+        for (k, y), parts, mean in zip(rows.dimensions[idx], used, means, strict=True):
             bottom = y + ROW_HEIGHT / 2
             color = _DIMENSION_COLOR if k >= 0 else _TOTAL_COLOR
-            ax.stairs(bottom - used[place] * ROW_HEIGHT, edges, baseline=bottom, fill=True, color=color, zorder=2)
-            ax.annotate(
-                f"mean {means[place]:.1%}",
-                (1, y),
-                xycoords=("axes fraction", "data"),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=8,
-                annotation_clip=False,
-            )
-    # `stairs` widens the axes to what it draws.
-    ax.set_xlim(0, end_ps * _MARGIN or 1)
-    ax.set_ylim(rows.height, 0)
-    ax.set_ylabel("bandwidth used [full row = 100 %]")
-    from matplotlib.patches import Patch
-
-    draw_head(
-        ax,
-        subjects,
-        title,
-        [
-            Patch(facecolor=_DIMENSION_COLOR, label="a dimension"),
-            Patch(facecolor=_TOTAL_COLOR, label="all dimensions, weighted by bandwidth"),
-            Patch(facecolor=IDLE_COLOR, label=f"unused (in windows of {time_column([window_ps], trim=True)[0]})"),
-        ],
-    )
-    return ax
+            rows.ax.stairs(bottom - parts * ROW_HEIGHT, edges, baseline=bottom, fill=True, color=color, zorder=2)
+            rows.note((limits[1], y), f"mean {mean:.1%}")
+    rows.ax.axis(limits)  # `stairs` widens the axes to what it draws
+    rows.ax.set_ylabel("bandwidth used [full row = 100 %]")
+    unused = f"unused (in windows of {time_column([window_ps], trim=True)[0]})"
+    colors = {
+        "a dimension": _DIMENSION_COLOR,
+        "all dimensions, weighted by bandwidth": _TOTAL_COLOR,
+        unused: IDLE_COLOR,
+    }
+    rows.draw_head(title, [Patch(facecolor=color, label=label) for label, color in colors.items()])
+    return rows.ax
 
 
 def window_edges(subject: Subject, window_ps: float) -> Floats:

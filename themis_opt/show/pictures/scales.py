@@ -1,13 +1,23 @@
-"""Words in pictures: names from files as plain text, units for axes, one line that says what is drawn."""
+"""What colours, units and steps of axes mean, the same for pictures and for the terminal; names as plain text.
+
+Chunks have the colours of a ramp from dark to light (viridis without its ends), which can be read in grey and by the
+colour-blind.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor, log10
+
+import numpy as np
+from numpy.typing import NDArray
 
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.units import BANDWIDTH_UNITS, SIZE_UNITS, TIME_UNITS, format_size, format_time
+
+Floats = NDArray[np.float64]
 
 MAX_NAME = 44
 """Characters of a name that a picture shows."""
@@ -15,6 +25,23 @@ MAX_TITLE = 72
 """Characters of a title."""
 _LEAST = 1e-4
 """Of a unit: less of it would be shown with an exponent."""
+_MOST_STEPS = 5
+
+# Nine of viridis' colours from 0.08 to 0.9: straight lines between them differ from it by less than the eye can see.
+_RAMP = np.array(
+    [
+        (0.283, 0.116, 0.436),
+        (0.262, 0.242, 0.521),
+        (0.214, 0.356, 0.551),
+        (0.168, 0.460, 0.558),
+        (0.131, 0.556, 0.552),
+        (0.130, 0.651, 0.522),
+        (0.253, 0.742, 0.448),
+        (0.478, 0.821, 0.318),
+        (0.741, 0.873, 0.150),
+    ]
+)
+_LUMINANCE = (0.299, 0.587, 0.114)
 
 _DECIMAL: Mapping[str, Mapping[str, Fraction]] = {
     "ps": {unit: factor for unit, factor in TIME_UNITS.items() if unit.isascii()},
@@ -68,6 +95,36 @@ def times_beside(times_ps: Sequence[float], end_ps: float) -> list[str]:
     ]
 
 
+def round_step(least: float) -> float:
+    """Return the next of 1, 2, 2.5 and 5 times a power of ten."""
+    power = 10.0 ** floor(log10(least))
+    return next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= least * (1 - 1e-9))
+
+
+def round_ticks(num_chunks: int) -> list[int]:
+    """Return the chunks that a long colour bar names: the first, the last, and a few round numbers between them.
+
+    >>> round_ticks(512), round_ticks(100)
+    ([0, 128, 256, 384, 511], [0, 20, 40, 60, 80, 99])
+    """
+    last = num_chunks - 1
+    is_power_of_two = num_chunks & last == 0
+    step = max(num_chunks // 4, 1) if is_power_of_two else ceil(round_step(num_chunks / _MOST_STEPS))
+    return [*(tick for tick in range(0, last, step) if 2 * (last - tick) > step), last]
+
+
+def chunk_colors(num_chunks: int) -> Floats:
+    """Return the colour of every chunk, shape (chunks, 3), parts from 0 to 1, from dark to light."""
+    places = np.linspace(0, len(_RAMP) - 1, max(num_chunks, 2))[:num_chunks]
+    return np.stack([np.interp(places, np.arange(len(_RAMP)), part) for part in _RAMP.T], axis=1)
+
+
+def are_dark(colors: Floats, below: float) -> NDArray[np.bool_]:
+    """Return of each colour whether white is read better on it than black; `below` is the lightness of the limit."""
+    dark: NDArray[np.bool_] = colors[..., :3] @ _LUMINANCE < below
+    return dark
+
+
 def plain_label(text: str, width: int = MAX_NAME) -> str:
     """Return a text on one line, what cannot be shown escaped, a long one without its middle.
 
@@ -82,12 +139,14 @@ def plain_label(text: str, width: int = MAX_NAME) -> str:
 
 def describe_instances(instances: Sequence[Instance]) -> str:
     """Return what all these instances are, their numbers of chunks left out; of different ones, what they share."""
-    first = instances[0]
-    parts = [
-        plain_label(first.network.name) if len({instance.network.name for instance in instances}) == 1 else "",
-        str(first.collective) if len({instance.collective for instance in instances}) == 1 else "",
-        format_size(first.size_bytes) if len({instance.size_bytes for instance in instances}) == 1 else "",
-        str(first.occupancy) if len({instance.occupancy for instance in instances}) == 1 else "",
-        f"{first.num_npus} NPUs" if len({instance.num_npus for instance in instances}) == 1 else "",
+    traits = [
+        (
+            plain_label(instance.network.name),
+            str(instance.collective),
+            format_size(instance.size_bytes),
+            str(instance.occupancy),
+            f"{instance.num_npus} NPUs",
+        )
+        for instance in instances
     ]
-    return ", ".join(part for part in parts if part)
+    return ", ".join(dict.fromkeys(trait[0] for trait in zip(*traits, strict=True) if len(set(trait)) == 1))
