@@ -64,7 +64,7 @@ def test_heads_longer_than_any_integer_of_the_solver() -> None:
     # The second of the two dimensions may be reached only after 2^63 ps and more; the makespan is far below.
     slow = dimension(2, Fraction(1, 10**9))
     instance = Instance(network(dimension(65_536, 10**6), slow), AG, 2**40, 2, Occupancy.PIPELINED)
-    assert proof(instance, 10**9) is not None
+    assert proof(instance, 10**9) == Bound(10**9, BoundKind.ASSIGNMENT_EXACT, equal_chunks_scope(instance))
 
 
 def test_the_portfolio_proves_what_it_finds() -> None:
