@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -19,7 +20,9 @@ from themis_opt.studies.reading_table import read_table
 from themis_opt.studies.store import APPLICATION_ID, StudyStore, read_rows
 from themis_opt.studies.study import Study
 from themis_opt.studies.study_engine import Finding
+from themis_opt.studies.study_file import load_study
 
+STORED = Path(__file__).parent / "stored"
 FOUND = Finding("", "heuristic", {"makespan_ps": 5, "bw_utilization": 0.1, "gap": None}, 0.25)
 
 
@@ -262,3 +265,18 @@ def test_an_edited_file_is_one_clear_message(study: Study, tmp_path: Path, edit:
     if "results" in edit and "long" not in edit:  # which nobody but the table's reader looks at
         with pytest.raises(InputError, match="is damaged"), StudyStore(path) as store:
             store.findings()
+
+
+def test_a_file_of_the_version_before_is_read_and_gone_on_with(tmp_path: Path) -> None:
+    """What 0.1.0 found stays in the file; a result is another version's, so that the same study computes it anew."""
+    path = tmp_path / "s.db"
+    shutil.copy(STORED / "study-1.db", path)
+    table = read_table(path)
+    assert table.version == "0.1.0"
+    assert table.to_csv() == (STORED / "study-1.csv").read_text()
+    assert table.study_text == (STORED / "study-1.yaml").read_text()
+    study = load_study(STORED / "study-1.yaml")
+    with StudyStore(path) as store:
+        assert len(store.findings()) == 7  # the two points with themis-best share one
+        store.plan(study, plan(study))
+    assert [row.status for row in read_table(path).rows] == ["missing"] * 8
