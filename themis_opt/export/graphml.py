@@ -83,6 +83,7 @@ def network_graph(network: Network) -> nx.DiGraph[str]:
     import networkx as nx
 
     _require_drawable(network)
+    # Max-flow codes take whole capacities: the least common denominator makes all of them whole without rounding.
     scale = lcm(*(_link_Bps(dimension).denominator for dimension in network.dimensions if dimension.size > 1))
     capacities = [int(_link_Bps(dimension) * scale) if dimension.size > 1 else 0 for dimension in network.dimensions]
     if max(capacities) > MAX_CAPACITY:

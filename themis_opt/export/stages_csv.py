@@ -70,6 +70,7 @@ def plain_cell(text: str) -> str:
     ("'=cmd()", 'themis-scf')
     """
     text = name_text(text)
+    # Spreadsheets skip blanks before they look for a formula.
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
 
 

@@ -58,9 +58,11 @@ def read_astra2_network(
     for k in range(len(lists["topology"])):
         topology = TOPOLOGIES[lists["topology"][k].word(TOPOLOGIES)]
         size = group_size(lists["npus_count"][k])
+        # An NPU has one link of this bandwidth to each of its peers; on a ring and a switch, one for all.
         links = size - 1 if topology is Topology.FULLY_CONNECTED else 1
         per_link = lists["bandwidth"][k].positive("GB/s")
         given = per_link * links * _GIBI
+        # Written from a whole number of bits per second, it has lost its last digits: they come back.
         bandwidth_Bps = near_whole(given, 8)
         remarks.append(bandwidth_remark(f"bandwidth[{k}]", per_link, links, bandwidth_Bps, binary=True))
         if bandwidth_Bps != given:

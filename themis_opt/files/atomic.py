@@ -223,11 +223,13 @@ def _write(target: str, data: bytes) -> None:
             with open(target, "wb") as device:
                 device.write(data)
             return
+    # In the same folder: a file cannot be renamed across file systems.
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".themis-opt-", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
+            # Before it is renamed: else a power cut may leave the new name and nothing in it.
             os.fsync(file.fileno())
         os.chmod(temporary, _mode_for(target, 0o666))
         os.replace(temporary, target)
@@ -241,6 +243,7 @@ def _mode_for(target: str, new: int) -> int:
     """Return the permissions that a file or folder has, or those a new one gets that asks for `new`."""
     with contextlib.suppress(FileNotFoundError):
         return stat.S_IMODE(os.stat(target).st_mode)
+    # The mask cannot be read but by setting it.
     umask = os.umask(0)
     os.umask(umask)
     return new & ~umask

@@ -157,6 +157,8 @@ def fit_network(logs: Sequence[NcclLog], options: FitOptions, name: str, source:
     # One stage per phase; an All-to-All is one direct step.
     is_single = collective is Collective.ALL_TO_ALL
     num_steps = 1 if is_single else chosen.num_steps(num_npus) * len(collective.phases)
+    # What is sent per byte of the array goes through the dimension, not the array: busbw, not algbw (nccl-tests,
+    # doc/PERFORMANCE.md).
     bandwidth_Bps = _rounded(float(bus_factor(collective, num_npus)) / us_per_byte * 10**6)
     latency_ps = Fraction(round(latency_us * 10**6 / num_steps))
     dimension = Dimension(options.topology, num_npus, bandwidth_Bps, latency_ps, chosen)

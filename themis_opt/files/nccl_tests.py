@@ -99,6 +99,7 @@ def read_nccl_log(text: str, num_ranks: int | None = None) -> NcclLog:
     programs: list[str] = []
     operators: set[str] = set()
     for place, line in enumerate(text.splitlines(), start=1):
+        # mpirun and srun put the rank in front of what it prints.
         line = _TAG.sub("", line).strip()
         if line.startswith("#"):
             ranks.update(int(match[1]) for match in _RANK.finditer(line))

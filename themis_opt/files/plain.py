@@ -170,6 +170,7 @@ def read_limited(path: str | os.PathLike[str], most: int, limit: str, *, may_be_
         status = os.stat(name)
         _require_readable_kind(name, status.st_mode)
         with open(name, "rb") as file:
+            # A pipe cannot be wound back: what tells whether it is JSON stays the beginning of the text.
             head = file.read(100)
             if may_be_schedule and _is_json(name, head.decode("utf-8-sig", errors="replace")):
                 most, limit = MAX_FILE_BYTES, "the limit for schedules; is this the right file?"

@@ -94,6 +94,7 @@ def schedule_document(schedule: Schedule) -> dict[str, Any]:
     }
     if schedule.stages is not None:
         data["stages"] = [[c, str(phase), k, start, end] for c, phase, k, start, end in schedule.stages]
+    # In the order of the first version: files of the same schedule stay the same bytes.
     return {
         **data,
         "makespan_ps": schedule.makespan_ps,

@@ -112,6 +112,7 @@ def _refuse_references(event: Any) -> None:
 def _scalar(event: Any, whole_number: Callable[[str], object], decimal: Callable[[str], object] | None) -> Any:
     """Return the value of a scalar: a text unless it is unquoted and a word or number of ours."""
     text: str = event.value
+    # Quoted texts are texts, whatever is in them.
     if not event.implicit[0]:
         return text
     if text in _WORDS:

@@ -114,6 +114,7 @@ class AstraFolder:
             (folder / name).write_text(text, encoding="utf-8")
         workload = workload_trace(self.instance.collective, self._workload_bytes)
         for rank in self.ranks:
+            # The same for all, and a file for each: ASTRA-sim opens one by the number of its rank.
             (folder / f"wl.{rank}.et").write_bytes(workload)
         write_traces(self.plan, self.ranks, self._patterns, folder)
 

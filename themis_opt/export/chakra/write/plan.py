@@ -132,6 +132,7 @@ class TracePlan:
                 # (C2) counts P - 1 parts, whatever the algorithm.
                 part = kind.costs[position].sent_bytes / (dimensions[k].size - 1)
                 sizes_of[known] = tuple(whole_bytes(part * num_parts) for _, num_parts in shape)
+            # The last step of either is enough: the steps before it have been waited for by it.
             before = {last_of_chunk.get(chunk), last_of_dimension.get(k)}
             stage = StagePlan(
                 chunk,

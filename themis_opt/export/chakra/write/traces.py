@@ -131,6 +131,7 @@ def write_traces(plan: TracePlan, ranks: Sequence[int], patterns: PeerPatterns, 
             for pattern, heads in piece:
                 length, peer = peers[pattern]
                 parts += (heads[length], peer)
+            # Opened anew for each piece: a thousand open files are more than most systems allow.
             with open(folder / trace_name(rank), mode) as file:
                 file.write(b"".join(parts))
         mode, before = "ab", b""

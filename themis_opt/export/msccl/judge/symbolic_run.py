@@ -94,6 +94,7 @@ class Run:
                 ready.extend(self._run_step(tb))
         yield from self._races.values()
         stuck = [tb for tb in self._tbs if tb.position < len(tb.steps)]
+        # What is there when it is stuck is not the result: to look at it would find nothing but what is not done.
         if stuck:
             yield self._deadlock(stuck[0])
         else:

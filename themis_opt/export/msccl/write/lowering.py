@@ -90,6 +90,7 @@ def lower(schedule: Schedule, *, in_place: bool = True) -> Algo:
             raise limits.too_many_steps(done, len(works))
         lowering.run_stage(work.chunk, work.phase, work.dimension)
     gpus = lowering.gpus()
+    # A library picks an algorithm by size alone; far from the size it was made for another is better.
     low, high = _size_range(schedule, lowering.layout.num_pieces)
     algo = Algo(
         _name(schedule),
@@ -152,6 +153,7 @@ class _Lowering:
                 for rank in range(self._ranks.num_ranks)
                 for send in by_member[self._ranks.coordinate(rank, dimension)][step]
             ]
+            # All sends of a step come first: what it reads is what was there before anything of it arrives.
             for message in messages:
                 lane = sending(message.channel, message.receiver)
                 for part in message.parts:
