@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
-from test_study_file import study_of
+from study_runs import study_of
 
 from themis_opt.problem.errors import InputError
 from themis_opt.studies.planning import plan

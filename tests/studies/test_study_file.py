@@ -6,20 +6,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from study_runs import study_of
 
 from themis_opt.problem.errors import InputError
 from themis_opt.studies.planning import plan
-from themis_opt.studies.study import Study
 from themis_opt.studies.study_file import load_study
 
-HEAD = "format: themis-opt/study/1\n"
 BASE = "base: {network: 3d-sw-sw-sw-hetero, collective: all-reduce, size: 100 MB}\n"
-
-
-def study_of(tmp_path: Path, text: str) -> Study:
-    path = tmp_path / "study.yaml"
-    path.write_text(HEAD + text)
-    return load_study(path)
 
 
 def axis_of(tmp_path: Path, axis: str) -> list[object]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_study_file import study_of
+from study_runs import study_of
 
 import themis_opt
 from themis_opt.problem.instance import Instance

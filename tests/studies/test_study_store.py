@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_study_file import study_of
+from study_runs import study_of
 
 from themis_opt import load_network
 from themis_opt.problem.errors import InputError

@@ -14,9 +14,20 @@ from pathlib import Path
 from command_line import run_verb
 
 from themis_opt.studies.reading_table import read_table
+from themis_opt.studies.study import Study
+from themis_opt.studies.study_file import load_study
 from themis_opt.studies.table import Value
 
+HEAD = "format: themis-opt/study/1\n"
+
 Row = tuple[Mapping[str, Value], str]
+
+
+def study_of(tmp_path: Path, text: str) -> Study:
+    """Return the study that a file with this text below its format has."""
+    path = tmp_path / "study.yaml"
+    path.write_text(HEAD + text)
+    return load_study(path)
 
 
 def rows_of(path: Path) -> list[Row]:
