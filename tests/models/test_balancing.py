@@ -61,11 +61,9 @@ def test_balancing_finds_the_least_largest_load(collective: Collective) -> None:
     assert loads(space, candidate).max() == least
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [seed for seed in SEEDS if drawn_instance(seed).collective.has_free_orders])
 def test_balancing_keeps_a_candidate_a_candidate(seed: int) -> None:
     instance = drawn_instance(seed)
-    if not instance.collective.has_free_orders:
-        return
     space = search_space(instance)
     candidate = random_candidate(space, instance.equal_chunk_sizes(), np.random.default_rng(seed))
     before = loads(space, candidate).max()
