@@ -193,7 +193,9 @@ def _microseconds(time_ps: int) -> _Number:
 
 
 def _decimal(value: Fraction) -> _Number:
-    return _Number(number_text(Fraction(round(value * 10**_PLACES), 10**_PLACES)))
+    """Return a share with no more decimals than there are: never as a fraction, which JSON does not know."""
+    whole, rest = divmod(round(value * 10**_PLACES), 10**_PLACES)
+    return _Number(f"{whole}.{rest:0{_PLACES}d}".rstrip("0") if rest else whole)
 
 
 def _exact(value: Fraction) -> str:
