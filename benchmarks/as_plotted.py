@@ -37,7 +37,14 @@ def time_us(instance: Instance, scheduler: str) -> float:
         return dispatch_table(table, policy).timeline.makespan_ps / 1e6
     start = np.empty((len(chunks), table.num_stages), np.int64)
     served_chunk = np.empty((instance.network.num_dimensions, len(chunks) * len(instance.phases)), np.int64)
-    served = kernel.Served(start, served_chunk, np.empty_like(served_chunk))
-    key = table.array(table.resident_units())
-    makespan_ps = kernel.dispatch_by_list(kernel.Stages(*table.arrays), key, instance.network.num_dimensions, served)
+    makespan_ps = kernel.dispatch_by_list(
+        table.dimension_array,
+        table.hold_array,
+        table.duration_array,
+        table.array(table.resident_units()),
+        instance.network.num_dimensions,
+        start,
+        served_chunk,
+        np.empty_like(served_chunk),
+    )
     return makespan_ps / 1e6

@@ -98,19 +98,20 @@ def _run_kernel(
     capacity = num_chunks * len(table.instance.phases)
     served_chunk = np.full((num_dims, capacity), -1, np.int64)
     served_stage = np.full((num_dims, capacity), -1, np.int64)
-    stages, served_arrays = kernel.Stages(*table.arrays), kernel.Served(start, served_chunk, served_stage)
+    arrays = (table.dimension_array, table.hold_array, table.duration_array)
+    served_arrays = (start, served_chunk, served_stage)
     if policy.is_astra:
         key = table.array(_list_keys(policy, _fitting(keys)))
 
         def run() -> int:
-            return kernel.dispatch_by_list(stages, key, num_dims, served_arrays)
+            return kernel.dispatch_by_list(*arrays, key, num_dims, *served_arrays)
 
         makespan_ps = run() if num_chunks < LONG_QUEUE else interruptibly(run)
     else:
         by_arrival = policy is not DispatchPolicy.SCF
         key = table.array(_fitting(keys))
         fused = policy is DispatchPolicy.FUSED_FIFO
-        makespan_ps = kernel.dispatch_by_key(stages, key, by_arrival, fused, num_dims, served_arrays)
+        makespan_ps = kernel.dispatch_by_key(*arrays, key, by_arrival, fused, num_dims, *served_arrays)
     counts = (served_chunk >= 0).sum(axis=1)
     served = [
         list(zip(chunk_row[:count], stage_row[:count], strict=True))

@@ -1,12 +1,10 @@
 """The compiled hot path of the simulator; `themis_opt.timing.reference` says the same in plain Python.
 
-All arrays are int64, all times picoseconds. Each function takes its named tuples apart first: it is written and
-read as the formulas are, in plain names.
+Arrays are int64 of shape (chunks, stages): ``dim_of`` the dimension of each stage, ``hold`` how long it holds that
+dimension, ``duration`` how long it takes its chunk. Times are picoseconds.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,40 +12,6 @@ from themis_opt.timing.compiled import compiled
 from themis_opt.timing.stage_table import IntArray
 
 NEVER = 2**63 - 1
-
-
-class Stages(NamedTuple):
-    """What there is to serve, each of shape (chunks, stages).
-
-    Attributes
-    ----------
-    dimension
-        The dimension of each stage.
-    hold
-        How long it holds that dimension.
-    duration
-        How long it takes its chunk.
-    """
-
-    dimension: IntArray
-    hold: IntArray
-    duration: IntArray
-
-
-class Served(NamedTuple):
-    """What a dispatch fills in.
-
-    Attributes
-    ----------
-    start
-        When each stage starts, shape (chunks, stages).
-    chunk, stage
-        The sequence each dimension served, shape (dimensions, stages on it); beyond its end nothing is written.
-    """
-
-    start: IntArray
-    chunk: IntArray
-    stage: IntArray
 
 
 @compiled
@@ -96,34 +60,29 @@ def _heap_pop(heap: IntArray, length: int) -> int:
 
 
 @compiled
-def dispatch_by_key(stages: Stages, key: IntArray, by_arrival: bool, fused: bool, num_dims: int, served: Served) -> int:
+def dispatch_by_key(
+    dim_of: IntArray,
+    hold: IntArray,
+    duration: IntArray,
+    key: IntArray,
+    by_arrival: bool,
+    fused: bool,
+    num_dims: int,
+    start: IntArray,
+    served_chunk: IntArray,
+    served_stage: IntArray,
+) -> int:
     """Dispatch by smallest key (unless `by_arrival`), then earliest arrival, then lower chunk; return the makespan.
 
-    Parameters
-    ----------
-    stages
-        What there is to serve.
-    key
-        What is compared, at least 0, shape (chunks, stages).
-    by_arrival
-        Whether keys do not count.
-    fused
-        Whether a dimension waits for a chunk whose next stage is again its own.
-    num_dims
-        Dimensions of the network.
-    served
-        Filled in.
+    Fills ``start`` (chunks, stages) and, per dimension, the sequence served: ``served_*`` (dimensions, stages on it).
+    With `fused`, a dimension waits for a chunk whose next stage is again its own. Keys are not negative.
     """
-    dim_of, hold, duration = stages
-    start, served_chunk, served_stage = served
     num_chunks, num_stages = dim_of.shape
     stage_of = np.zeros(num_chunks, np.int64)
-    # Per dimension a heap of (rank, ticket). A ticket is the number of the instant of arrival, then the chunk, in one
-    # number: comparing that of the arrival's time and the chunk one by one takes longer.
+    # Per dimension a heap of (rank, ticket); a ticket is the number of the instant of arrival, then the chunk.
     waiting = np.empty((num_dims, num_chunks, 2), np.int64)
     instant = 0
     num_waiting = np.zeros(num_dims, np.int64)
-    # What a dimension has served arrives in the order served (one latency for all), so a ring buffer does for a queue.
     fly_time = np.empty((num_dims, num_chunks), np.int64)
     fly_chunk = np.empty((num_dims, num_chunks), np.int64)
     fly_head = np.zeros(num_dims, np.int64)
@@ -172,7 +131,6 @@ def dispatch_by_key(stages: Stages, key: IntArray, by_arrival: bool, fused: bool
                 now = min(now, fly_time[d, fly_head[d]])
         if now == NEVER:
             return makespan
-        # Stages that take no time may end in the instant they began: that is one instant, whose arrivals tie.
         instant += int(now != before)
 
         for d in range(num_dims):
@@ -196,26 +154,23 @@ def dispatch_by_key(stages: Stages, key: IntArray, by_arrival: bool, fused: bool
 
 
 @compiled
-def dispatch_by_list(stages: Stages, key: IntArray, num_dims: int, served: Served) -> int:
-    """Dispatch as ASTRA-sim's queues do; return the makespan.
+def dispatch_by_list(
+    dim_of: IntArray,
+    hold: IntArray,
+    duration: IntArray,
+    key: IntArray,
+    num_dims: int,
+    start: IntArray,
+    served_chunk: IntArray,
+    served_stage: IntArray,
+) -> int:
+    """Dispatch as ASTRA-sim's queues do; return the makespan and fill the arrays as `dispatch_by_key` does.
 
-    Parameters
-    ----------
-    stages
-        What there is to serve.
-    key
-        What is compared, shape (chunks, stages). A new arrival stands before the first waiting chunk with a key at
-        least its own; a negative key sends it to the tail, where it counts with its true key, ``-key - 1``.
-    num_dims
-        Dimensions of the network.
-    served
-        Filled in.
+    A new arrival stands before the first waiting chunk with a key at least its own; a negative key sends it to the
+    tail, where it counts with its true key, ``-key - 1``.
     """
-    dim_of, hold, duration = stages
-    start, served_chunk, served_stage = served
     num_chunks, num_stages = dim_of.shape
     stage_of = np.zeros(num_chunks, np.int64)
-    # A list and no heap: what stands where depends on what came when, which no key says.
     queue = np.empty((num_dims, num_chunks), np.int64)
     num_waiting = np.zeros(num_dims, np.int64)
     fly_time = np.empty((num_dims, num_chunks), np.int64)
@@ -293,22 +248,20 @@ def dispatch_by_list(stages: Stages, key: IntArray, num_dims: int, served: Serve
 
 
 @compiled
-def time_sequences(stages: Stages, served: Served, num_on_dim: IntArray, num_done: IntArray) -> None:
-    """Time given sequences.
+def time_sequences(
+    dim_of: IntArray,
+    hold: IntArray,
+    duration: IntArray,
+    served_chunk: IntArray,
+    served_stage: IntArray,
+    num_on_dim: IntArray,
+    start: IntArray,
+    num_done: IntArray,
+) -> None:
+    """Time given sequences (dimensions, stages on it): fill ``start``.
 
-    Parameters
-    ----------
-    stages
-        What there is to serve.
-    served
-        The sequences; the starts are filled in.
-    num_on_dim
-        How long each dimension's sequence is.
-    num_done
-        Filled in: how many of its stages were timed. Fewer than there are means deadlock.
+    ``num_done`` counts, per dimension, the stages timed: fewer than ``num_on_dim`` means deadlock.
     """
-    dim_of, hold, duration = stages
-    start, served_chunk, served_stage = served
     num_chunks, num_stages = dim_of.shape
     num_dims = num_on_dim.shape[0]
     stage_of = np.zeros(num_chunks, np.int64)

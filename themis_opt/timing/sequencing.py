@@ -98,8 +98,16 @@ def _run_kernel(table: StageTable, sequences: Sequence[Sequence_]) -> tuple[Star
     num_on_dim = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
     num_done = np.zeros(len(sequences), np.int64)
     start = np.full((len(table.chunks), table.num_stages), -1, np.int64)
-    served = kernel.Served(start, served_chunk, served_stage)
-    kernel.time_sequences(kernel.Stages(*table.arrays), served, num_on_dim, num_done)
+    kernel.time_sequences(
+        table.dimension_array,
+        table.hold_array,
+        table.duration_array,
+        served_chunk,
+        served_stage,
+        num_on_dim,
+        start,
+        num_done,
+    )
     return start.tolist(), num_done.tolist()
 
 

@@ -105,14 +105,19 @@ class StageTable:
         return self.total_ps < INT64_HEADROOM
 
     @cached_property
-    def arrays(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Dimension, hold and duration of each stage, each of shape (chunks, stages): the kernel's `Stages`."""
-        kinds = self.kinds
-        return (
-            self.array([[k for _, k in kind.path] for kind in kinds]),
-            self.array([kind.holds for kind in kinds]),
-            self.array([[cost.duration_ps for cost in kind.costs] for kind in kinds]),
-        )
+    def dimension_array(self) -> IntArray:
+        """Dimension of each stage, shape (chunks, stages)."""
+        return self.array([[k for _, k in kind.path] for kind in self.kinds])
+
+    @cached_property
+    def hold_array(self) -> IntArray:
+        """How long each stage holds its dimension [ps], shape (chunks, stages)."""
+        return self.array([kind.holds for kind in self.kinds])
+
+    @cached_property
+    def duration_array(self) -> IntArray:
+        """How long each stage takes the chunk [ps], shape (chunks, stages)."""
+        return self.array([[cost.duration_ps for cost in kind.costs] for kind in self.kinds])
 
     def array(self, by_kind: Sequence[Sequence[int]]) -> IntArray:
         """Return the integers of each chunk's kind, shape (chunks, stages)."""

@@ -54,9 +54,16 @@ class FixedSequences:
             )
         duration: IntArray = np.rint(self._duration).astype(np.int64)
         start = np.zeros(path.shape, np.int64)
-        stages = simulator_kernel.Stages(path, np.rint(self._hold).astype(np.int64), duration)
-        served = simulator_kernel.Served(start, self._chunks, self._stages)
-        simulator_kernel.time_sequences(stages, served, self._counts, np.zeros(len(self.served), np.int64))
+        simulator_kernel.time_sequences(
+            path,
+            np.rint(self._hold).astype(np.int64),
+            duration,
+            self._chunks,
+            self._stages,
+            self._counts,
+            start,
+            np.zeros(len(self.served), np.int64),
+        )
         return int((start + duration).max())
 
 
