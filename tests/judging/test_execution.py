@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from random_instances import A2A, AG, RS, dimension, network, random_instance, random_schedule, schedules
 
 from themis_opt.judging.execution import ChunkData, execute
-from themis_opt.judging.violation import ViolationKind as Kind
 from themis_opt.problem.collective import Collective, Phase
 from themis_opt.problem.errors import InputError, InvalidScheduleError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Chunk, Schedule, Slot
+from themis_opt.problem.violation import ViolationKind as Kind
 
 SIX_NPUS = network(dimension(2), dimension(3))
 

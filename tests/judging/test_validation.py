@@ -21,11 +21,11 @@ from spoilt import (
 )
 
 from themis_opt.judging.validator import check, validate
-from themis_opt.judging.violation import Violation
-from themis_opt.judging.violation import ViolationKind as Kind
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.problem.errors import InvalidScheduleError
 from themis_opt.problem.schedule import Chunk, Schedule, Slot, StageTime, Status
+from themis_opt.problem.violation import Violation
+from themis_opt.problem.violation import ViolationKind as Kind
 
 
 def test_a_right_schedule_has_no_violation() -> None:

@@ -14,9 +14,9 @@ from plain_judge import end_ps, is_right, plain_certified, plain_critical_path, 
 from random_instances import AG, RS, random_instance, random_schedule, randoms
 
 from themis_opt.judging.validator import validate
-from themis_opt.judging.violation import ViolationKind as Kind
 from themis_opt.problem.bound import Bound, BoundScope, Sizing
 from themis_opt.problem.schedule import Chunk, Schedule, Slot, StageTime, Status
+from themis_opt.problem.violation import ViolationKind as Kind
 
 Mutation = Callable[[Random, Schedule], Schedule]
 

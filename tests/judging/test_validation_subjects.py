@@ -33,13 +33,13 @@ from spoilt import (
 )
 
 from themis_opt.judging.validator import validate
-from themis_opt.judging.violation import Violation
-from themis_opt.judging.violation import ViolationKind as Kind
 from themis_opt.problem.bound import Bound, BoundScope, Sizing
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.instance import Instance, Known, Occupancy
 from themis_opt.problem.network import Algorithm, Network, Topology
 from themis_opt.problem.schedule import Chunk, Schedule, Slot, StageTime, Status
+from themis_opt.problem.violation import Violation
+from themis_opt.problem.violation import ViolationKind as Kind
 
 
 class TestSequences:

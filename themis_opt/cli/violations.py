@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from themis_opt.judging.violation import Violation
+    from themis_opt.problem.violation import Violation
 
 
 def violation_line(path: str, violation: Violation) -> str:

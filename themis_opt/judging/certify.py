@@ -11,12 +11,12 @@ from fractions import Fraction
 from math import ceil
 
 from themis_opt.judging.validator import validate
-from themis_opt.judging.violation import Violation
 from themis_opt.problem.bound import Bound, Sizing
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.instance import Occupancy
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.problem.units import format_size, format_time
+from themis_opt.problem.violation import Violation
 from themis_opt.proof.certificate import CheapestOrder, LoadArgument, weakest_argument
 from themis_opt.proof.critical_path import critical_path_bound
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from themis_opt.judging.violation import Violation, ViolationKind
 from themis_opt.problem.bound import Bound, BoundKind, Sizing
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule, Status
+from themis_opt.problem.violation import Violation, ViolationKind
 from themis_opt.proof.certificate import certified_bound_ps, check_weights
 from themis_opt.proof.critical_path import critical_path_bound
 

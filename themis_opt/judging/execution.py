@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from themis_opt.judging.validator import runnable_works
-from themis_opt.judging.violation import Violation, ViolationKind
 from themis_opt.problem.collective import Collective, Phase
 from themis_opt.problem.errors import InputError, InvalidScheduleError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule
+from themis_opt.problem.violation import Violation, ViolationKind
 from themis_opt.timing.cost import CostModel
 
 MAX_NPUS = 4096

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TypeGuard
 
-from themis_opt.judging.violation import Violation, ViolationKind
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.problem.checks import shown
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Chunk, Schedule, Status
+from themis_opt.problem.violation import Violation, ViolationKind
 
 MAX_BITS = 1024
 """Integers up to the range of a float; Python refuses to print very long ones, and they stand for no quantity here."""

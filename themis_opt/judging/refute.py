@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from themis_opt.judging.validator import check
-from themis_opt.judging.violation import Violation, ViolationKind
 from themis_opt.problem.bound import Bound
 from themis_opt.problem.errors import InvalidScheduleError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Chunk, Schedule, Status
+from themis_opt.problem.violation import Violation, ViolationKind
 from themis_opt.schedulers.assembly import dispatched
 from themis_opt.schedulers.baseline import chunks_in_index_order
 from themis_opt.schedulers.themis import greedy_chunks

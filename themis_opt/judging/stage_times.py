@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from themis_opt.judging.precedence import Precedence, Work
-from themis_opt.judging.violation import Violation, ViolationKind
 from themis_opt.problem.schedule import StageTime
+from themis_opt.problem.violation import Violation, ViolationKind
 
 Times = Sequence[int]
 """A claimed time [ps] of each stage, in the order of the works."""

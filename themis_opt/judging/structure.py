@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from themis_opt.judging.violation import Violation, ViolationKind
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.differences import PHYSICAL_FIELDS
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Chunk, Order, Schedule
+from themis_opt.problem.violation import Violation, ViolationKind
 
 
 def instance_violations(instance: Instance, answered: Instance) -> Iterator[Violation]:

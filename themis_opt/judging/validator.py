@@ -8,10 +8,10 @@ from themis_opt.judging import claims, structure
 from themis_opt.judging.form import form_violations
 from themis_opt.judging.precedence import Precedence, Work, list_works
 from themis_opt.judging.stage_times import stage_violations
-from themis_opt.judging.violation import Violation, ViolationKind
 from themis_opt.problem.errors import DeadlockError, InvalidScheduleError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule
+from themis_opt.problem.violation import Violation, ViolationKind
 
 NO_STAGES = {ViolationKind.CHUNKS, ViolationKind.SIZE, ViolationKind.ORDER}
 """Broken rules that leave it open which stages there are or what they cost."""

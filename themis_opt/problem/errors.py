@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from themis_opt.judging.violation import Violation
+from themis_opt.problem.violation import Violation
 
 
 class ThemisError(Exception):

@@ -14,12 +14,12 @@ from themis_opt.files.schedule_file import load_schedule
 from themis_opt.judging.execution import execute
 from themis_opt.judging.refute import refutations
 from themis_opt.judging.validator import validate
-from themis_opt.judging.violation import Violation
 from themis_opt.problem.bound import Bound
 from themis_opt.problem.differences import first_difference, same_problem
 from themis_opt.problem.errors import InputError, InvalidScheduleError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule
+from themis_opt.problem.violation import Violation
 from themis_opt.proof.critical_path import critical_path_bound
 
 
