@@ -38,7 +38,16 @@ from themis_opt.show.report.page import packed
 from themis_opt.show.report.reasons import reasons_of
 from themis_opt.show.report.report import comparison_report, schedule_report, study_report
 from themis_opt.show.report.reproducing import Origin, comparison_commands, instance_yaml, schedule_commands
-from themis_opt.show.report.results_grid import comparison_grid, grid_document, rests_on
+from themis_opt.show.report.results_grid import (
+    Cell,
+    Grid,
+    GridColumn,
+    Part,
+    Quantity,
+    comparison_grid,
+    grid_document,
+    rests_on,
+)
 from themis_opt.show.report.timeline_figure import time_unit, timeline_figure
 from themis_opt.studies.reading_table import read_table
 from themis_opt.studies.table import Column, Role, StudyRow, StudyTable
@@ -389,6 +398,13 @@ def test_a_study_has_its_axes_metrics_and_reasons() -> None:
     ):
         assert text in found.text
     assert "timeline" not in {attributes.get("id") for _, attributes in found.elements}
+
+
+def test_an_axis_has_the_unit_that_its_middle_value_reaches() -> None:
+    column = GridColumn("size_bytes", "size", Quantity.SIZE, Part.AXIS)
+    for sizes, unit in (((999, 10**6, 10**9), "MB"), ((1, 999_999, 10**9), "KB"), ((0,), "B"), ((), "B")):
+        grid = Grid((column,), tuple((Cell("", size),) for size in sizes))
+        assert grid_document(grid)["columns"][0]["unit"] == unit
 
 
 def test_gaps_say_to_which_bound() -> None:
