@@ -180,22 +180,30 @@ def test_one_axis_for_all_schedules_or_each_its_own(page: Browser) -> None:
 def test_dragging_zooms_and_a_double_click_shows_everything(page: Browser) -> None:
     before = span(page)
     end = before[1]
-    move_to(page, spot(page, 0, 0.2 * end), spot(page, 0, 0.6 * end), hold=True)
-    page.wait_for(lambda: span(page) == pytest.approx([0.2 * end, 0.6 * end], rel=0.03), "a part of the time")
-    actions = ActionChains(page.driver)
-    x, y = spot(page, 0, 0.4 * end)
-    actions.w3c_actions.pointer_action.move_to_location(x, y)
-    actions.w3c_actions.pointer_action.double_click()
-    actions.perform()
-    page.wait_for(lambda: span(page) == pytest.approx(before), "everything again")
+
+    def drag() -> None:
+        move_to(page, spot(page, 0, 0.2 * end), spot(page, 0, 0.6 * end), hold=True)
+
+    def double_click() -> None:
+        actions = ActionChains(page.driver, duration=0)
+        actions.w3c_actions.pointer_action.move_to_location(*spot(page, 0, 0.4 * end))
+        actions.w3c_actions.pointer_action.double_click()
+        actions.perform()
+
+    part = pytest.approx([0.2 * end, 0.6 * end], rel=0.03)
+    page.wait_after(drag, lambda: span(page) == part, "a part of the time")
+    page.wait_after(double_click, lambda: span(page) == pytest.approx(before), "everything again")
 
 
 def test_pointing_at_a_block_tells_its_stage(page: Browser) -> None:
     show(page, 0)
     (first, *_) = simulate(INSTANCE, schedule(INSTANCE, "baseline")).stages
     middle = (first.start_ps + first.end_ps) / 2 / 1e9
-    move_to(page, spot(page, first.dimension, middle))
-    told = page.wait_for(lambda: " ".join(page.texts("#gantt .hoverlayer text")), "words on the stage")
+    told = page.wait_after(
+        lambda: move_to(page, spot(page, first.dimension, middle)),
+        lambda: " ".join(page.texts("#gantt .hoverlayer text")),
+        "words on the stage",
+    )
     assert f"chunk {first.chunk}, Reduce-Scatter on dim{first.dimension + 1}" in told
     assert f"from {format_time(first.start_ps)} to {format_time(first.end_ps)}" in told
     assert f"({first.start_ps} to {first.end_ps} ps)" in told

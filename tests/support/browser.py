@@ -32,6 +32,7 @@ _FLAGS = (
     "--hide-scrollbars",
 )
 _PATIENCE_S = 60.0
+_GESTURE_S = 3.0
 
 
 def require_chromium() -> None:
@@ -75,6 +76,23 @@ class Browser:
                 return value
             time.sleep(0.02)
         raise AssertionError(f"waited {_PATIENCE_S:g} s in vain for: {what}")
+
+    def wait_after(self, gesture: Callable[[], None], condition: Callable[[], Any], what: str) -> Any:
+        """Make a gesture until a condition is true, and return its value.
+
+        On a busy machine the two clicks of a double click may come too far apart, and a pointer may arrive while the
+        page is being drawn: a user would try again, too.
+        """
+        end = time.monotonic() + _PATIENCE_S
+        while time.monotonic() < end:
+            gesture()
+            again = time.monotonic() + _GESTURE_S
+            while time.monotonic() < again:
+                value = condition()
+                if value:
+                    return value
+                time.sleep(0.02)
+        raise AssertionError(f"tried for {_PATIENCE_S:g} s in vain: {what}")
 
     def one(self, selector: str) -> WebElement:
         """Return the first element that a CSS selector matches."""
