@@ -36,15 +36,6 @@ def time_us(instance: Instance, scheduler: str) -> float:
     if policy is not DispatchPolicy.ASTRA_SCF:
         return dispatch_table(table, policy).timeline.makespan_ps / 1e6
     start = np.empty((len(chunks), table.num_stages), np.int64)
-    served_chunk = np.empty((instance.network.num_dimensions, len(chunks) * len(instance.phases)), np.int64)
-    makespan_ps = kernel.dispatch_by_list(
-        table.dimension_array,
-        table.hold_array,
-        table.duration_array,
-        table.array(table.resident_units()),
-        instance.network.num_dimensions,
-        start,
-        served_chunk,
-        np.empty_like(served_chunk),
-    )
+    served = np.empty((instance.network.num_dimensions, len(chunks) * len(instance.phases), 2), np.int64)
+    makespan_ps = kernel.dispatch_by_list(table.stage_array, table.array(table.resident_units()), start, served)
     return makespan_ps / 1e6

@@ -93,31 +93,24 @@ def _run_kernel(
 ) -> tuple[int, Sequence[Sequence[int]], list[list[tuple[int, int]]]]:
     from themis_opt.timing import kernel
 
-    num_chunks = len(table.chunks)
-    start = np.empty((num_chunks, table.num_stages), np.int64)
-    capacity = num_chunks * len(table.instance.phases)
-    served_chunk = np.full((num_dims, capacity), -1, np.int64)
-    served_stage = np.full((num_dims, capacity), -1, np.int64)
-    arrays = (table.dimension_array, table.hold_array, table.duration_array)
-    served_arrays = (start, served_chunk, served_stage)
+    start = np.empty((len(table.chunks), table.num_stages), np.int64)
+    served = np.full((num_dims, len(table.chunks) * len(table.instance.phases), 2), -1, np.int64)
     if policy.is_astra:
         key = table.array(_list_keys(policy, _fitting(keys)))
 
         def run() -> int:
-            return kernel.dispatch_by_list(*arrays, key, num_dims, *served_arrays)
+            return kernel.dispatch_by_list(table.stage_array, key, start, served)
 
-        makespan_ps = run() if num_chunks < LONG_QUEUE else interruptibly(run)
+        makespan_ps = run() if len(table.chunks) < LONG_QUEUE else interruptibly(run)
     else:
-        by_arrival = policy is not DispatchPolicy.SCF
+        by_arrival, fused = policy is not DispatchPolicy.SCF, policy is DispatchPolicy.FUSED_FIFO
         key = table.array(_fitting(keys))
-        fused = policy is DispatchPolicy.FUSED_FIFO
-        makespan_ps = kernel.dispatch_by_key(*arrays, key, by_arrival, fused, num_dims, *served_arrays)
-    counts = (served_chunk >= 0).sum(axis=1)
-    served = [
-        list(zip(chunk_row[:count], stage_row[:count], strict=True))
-        for chunk_row, stage_row, count in zip(served_chunk.tolist(), served_stage.tolist(), counts, strict=True)
+        makespan_ps = kernel.dispatch_by_key(table.stage_array, key, by_arrival, fused, start, served)
+    counts = (served[:, :, 0] >= 0).sum(axis=1)
+    pairs = [
+        [(chunk, stage) for chunk, stage in rows[:count]] for rows, count in zip(served.tolist(), counts, strict=True)
     ]
-    return int(makespan_ps), start.tolist(), served
+    return int(makespan_ps), start.tolist(), pairs
 
 
 def _list_keys(policy: DispatchPolicy, keys: list[list[int]]) -> list[list[int]]:

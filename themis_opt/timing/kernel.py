@@ -1,7 +1,9 @@
 """The compiled hot path of the simulator; `themis_opt.timing.reference` says the same in plain Python.
 
-Arrays are int64 of shape (chunks, stages): ``dim_of`` the dimension of each stage, ``hold`` how long it holds that
-dimension, ``duration`` how long it takes its chunk. Times are picoseconds.
+Arrays are int64, times picoseconds. ``stages`` (chunks, stages, 3) has a stage's dimension, how long it holds that
+dimension, and how long it takes its chunk; ``key`` (chunks, stages) what a discipline compares; ``start`` (chunks,
+stages) takes the start of each stage; ``served`` (dimensions, stages on it, 2) takes, per dimension, the chunk and the
+stage in the order served.
 """
 
 from __future__ import annotations
@@ -12,6 +14,12 @@ from themis_opt.timing.compiled import compiled
 from themis_opt.timing.stage_table import IntArray
 
 NEVER = 2**63 - 1
+
+DIM, HOLD, DURATION = range(3)
+"""Columns of ``stages``."""
+
+_FREE_AT, _NUM_WAITING, _NUM_SERVED, _HEAD, _NUM_FLYING, _RESERVED = range(6)
+"""Columns of the state of the dimensions; a free one is free at `NEVER`, which is no event."""
 
 
 @compiled
@@ -60,128 +68,146 @@ def _heap_pop(heap: IntArray, length: int) -> int:
 
 
 @compiled
-def dispatch_by_key(
-    dim_of: IntArray,
-    hold: IntArray,
-    duration: IntArray,
-    key: IntArray,
-    by_arrival: bool,
-    fused: bool,
-    num_dims: int,
+def _all_free(num_dims: int) -> IntArray:
+    """Return the state of dimensions that are all free, with nobody waiting."""
+    state = np.zeros((num_dims, 6), np.int64)
+    state[:, _FREE_AT] = NEVER
+    state[:, _RESERVED] = -1
+    return state
+
+
+@compiled
+def _begin(
+    d: int,
+    chunk: int,
+    stage: int,
+    now: int,
+    stages: IntArray,
     start: IntArray,
-    served_chunk: IntArray,
-    served_stage: IntArray,
+    served: IntArray,
+    state: IntArray,
+    flights: IntArray,
+) -> None:
+    """Let a free dimension serve a stage: it is held for a while, and its chunk is in flight until it lands."""
+    start[chunk, stage] = now
+    place = state[d, _NUM_SERVED]
+    served[d, place, 0] = chunk
+    served[d, place, 1] = stage
+    state[d, _NUM_SERVED] = place + 1
+    state[d, _FREE_AT] = now + stages[chunk, stage, HOLD]
+    # A ring, no heap: all stages of a dimension have the same latency, so they land in the order in which they begin.
+    tail = (state[d, _HEAD] + state[d, _NUM_FLYING]) % len(stages)
+    flights[d, tail, 0] = now + stages[chunk, stage, DURATION]
+    flights[d, tail, 1] = chunk
+    state[d, _NUM_FLYING] += 1
+
+
+@compiled
+def _land(d: int, state: IntArray, flights: IntArray) -> int:
+    """Take the first chunk in flight on a dimension from the ring and return it."""
+    chunk = flights[d, state[d, _HEAD], 1]
+    state[d, _HEAD] = (state[d, _HEAD] + 1) % flights.shape[1]
+    state[d, _NUM_FLYING] -= 1
+    return int(chunk)
+
+
+@compiled
+def dispatch_by_key(
+    stages: IntArray, key: IntArray, by_arrival: bool, fused: bool, start: IntArray, served: IntArray
 ) -> int:
     """Dispatch by smallest key (unless `by_arrival`), then earliest arrival, then lower chunk; return the makespan.
 
-    Fills ``start`` (chunks, stages) and, per dimension, the sequence served: ``served_*`` (dimensions, stages on it).
-    With `fused`, a dimension waits for a chunk whose next stage is again its own. Keys are not negative.
+    Parameters
+    ----------
+    stages, key
+        What the stages are, and keys that are not negative.
+    by_arrival
+        Whether keys do not count.
+    fused
+        Whether a dimension waits for a chunk whose next stage is again its own.
+    start, served
+        Filled.
     """
-    num_chunks, num_stages = dim_of.shape
+    num_chunks, num_stages = key.shape
+    num_dims = len(served)
     stage_of = np.zeros(num_chunks, np.int64)
     # Per dimension a heap of (rank, ticket); a ticket is the number of the instant of arrival, then the chunk.
     waiting = np.empty((num_dims, num_chunks, 2), np.int64)
-    instant = 0
-    num_waiting = np.zeros(num_dims, np.int64)
-    fly_time = np.empty((num_dims, num_chunks), np.int64)
-    fly_chunk = np.empty((num_dims, num_chunks), np.int64)
-    fly_head = np.zeros(num_dims, np.int64)
-    num_flying = np.zeros(num_dims, np.int64)
-    free_at = np.full(num_dims, NEVER, np.int64)
-    reserved = np.full(num_dims, -1, np.int64)
-    num_served = np.zeros(num_dims, np.int64)
-
+    flights = np.empty((num_dims, num_chunks, 2), np.int64)
+    state = _all_free(num_dims)
     for chunk in range(num_chunks):
-        d = dim_of[chunk, 0]
+        d = stages[chunk, 0, DIM]
         rank = 0 if by_arrival else key[chunk, 0]
-        _heap_push(waiting[d], num_waiting[d], rank, chunk)
-        num_waiting[d] += 1
+        _heap_push(waiting[d], state[d, _NUM_WAITING], rank, chunk)
+        state[d, _NUM_WAITING] += 1
 
-    now = 0
-    makespan = 0
+    now = makespan = instant = 0
     while True:
         for d in range(num_dims):
-            if free_at[d] != NEVER or num_waiting[d] == 0:
+            if state[d, _FREE_AT] != NEVER or state[d, _NUM_WAITING] == 0:
                 continue
-            if reserved[d] >= 0:
+            if state[d, _RESERVED] >= 0:
                 # Its next stage is here: served as soon as it has landed, and nobody else before.
                 if waiting[d, 0, 0] != -1:
                     continue
-                reserved[d] = -1
-            chunk = _heap_pop(waiting[d], num_waiting[d]) % num_chunks
-            num_waiting[d] -= 1
+                state[d, _RESERVED] = -1
+            chunk = _heap_pop(waiting[d], state[d, _NUM_WAITING]) % num_chunks
+            state[d, _NUM_WAITING] -= 1
             stage = stage_of[chunk]
-            start[chunk, stage] = now
-            served_chunk[d, num_served[d]] = chunk
-            served_stage[d, num_served[d]] = stage
-            num_served[d] += 1
-            free_at[d] = now + hold[chunk, stage]
-            tail = (fly_head[d] + num_flying[d]) % num_chunks
-            fly_time[d, tail] = now + duration[chunk, stage]
-            fly_chunk[d, tail] = chunk
-            num_flying[d] += 1
-            if fused and stage + 1 < num_stages and dim_of[chunk, stage + 1] == d:
-                reserved[d] = chunk
+            _begin(d, chunk, stage, now, stages, start, served, state, flights)
+            if fused and stage + 1 < num_stages and stages[chunk, stage + 1, DIM] == d:
+                state[d, _RESERVED] = chunk
 
         before = now
         now = NEVER
         for d in range(num_dims):
-            now = min(now, free_at[d])
-            if num_flying[d] > 0:
-                now = min(now, fly_time[d, fly_head[d]])
+            now = min(now, state[d, _FREE_AT])
+            if state[d, _NUM_FLYING] > 0:
+                now = min(now, flights[d, state[d, _HEAD], 0])
         if now == NEVER:
             return makespan
+        # Stages of no length land at the instant they begin: those still count as arriving together.
         instant += int(now != before)
 
         for d in range(num_dims):
-            if free_at[d] <= now:
-                free_at[d] = NEVER
-            while num_flying[d] > 0 and fly_time[d, fly_head[d]] <= now:
-                chunk = fly_chunk[d, fly_head[d]]
-                fly_head[d] = (fly_head[d] + 1) % num_chunks
-                num_flying[d] -= 1
+            if state[d, _FREE_AT] <= now:
+                state[d, _FREE_AT] = NEVER
+            while state[d, _NUM_FLYING] > 0 and flights[d, state[d, _HEAD], 0] <= now:
+                chunk = _land(d, state, flights)
                 stage = stage_of[chunk] + 1
                 stage_of[chunk] = stage
                 if stage == num_stages:
                     makespan = now
                     continue
-                target = dim_of[chunk, stage]
+                target = stages[chunk, stage, DIM]
                 rank = 0 if by_arrival else key[chunk, stage]
-                if fused and reserved[target] == chunk:
+                if fused and state[target, _RESERVED] == chunk:
                     rank = -1
-                _heap_push(waiting[target], num_waiting[target], rank, instant * num_chunks + chunk)
-                num_waiting[target] += 1
+                _heap_push(waiting[target], state[target, _NUM_WAITING], rank, instant * num_chunks + chunk)
+                state[target, _NUM_WAITING] += 1
 
 
 @compiled
-def dispatch_by_list(
-    dim_of: IntArray,
-    hold: IntArray,
-    duration: IntArray,
-    key: IntArray,
-    num_dims: int,
-    start: IntArray,
-    served_chunk: IntArray,
-    served_stage: IntArray,
-) -> int:
-    """Dispatch as ASTRA-sim's queues do; return the makespan and fill the arrays as `dispatch_by_key` does.
+def dispatch_by_list(stages: IntArray, key: IntArray, start: IntArray, served: IntArray) -> int:
+    """Dispatch as ASTRA-sim's queues do; return the makespan.
 
-    A new arrival stands before the first waiting chunk with a key at least its own; a negative key sends it to the
-    tail, where it counts with its true key, ``-key - 1``.
+    Parameters
+    ----------
+    stages
+        What the stages are.
+    key
+        A new arrival stands before the first waiting chunk with a key at least its own; a negative key sends it to the
+        tail, where it counts with its true key, ``-key - 1``.
+    start, served
+        Filled.
     """
-    num_chunks, num_stages = dim_of.shape
+    num_chunks, num_stages = key.shape
+    num_dims = len(served)
     stage_of = np.zeros(num_chunks, np.int64)
     queue = np.empty((num_dims, num_chunks), np.int64)
-    num_waiting = np.zeros(num_dims, np.int64)
-    fly_time = np.empty((num_dims, num_chunks), np.int64)
-    fly_chunk = np.empty((num_dims, num_chunks), np.int64)
-    fly_head = np.zeros(num_dims, np.int64)
-    num_flying = np.zeros(num_dims, np.int64)
-    free_at = np.full(num_dims, NEVER, np.int64)
-    num_served = np.zeros(num_dims, np.int64)
-    now = 0
-    makespan = 0
-    fresh = 0
+    flights = np.empty((num_dims, num_chunks, 2), np.int64)
+    state = _all_free(num_dims)
+    now = makespan = fresh = 0
     while True:
         # One arrival or release at a time: first all chunks at time 0, then completions in dimension order.
         chunk = -1
@@ -193,77 +219,71 @@ def dispatch_by_list(
             now = NEVER
             source = -1
             for d in range(num_dims):
-                if num_flying[d] > 0 and fly_time[d, fly_head[d]] < now:
-                    now = fly_time[d, fly_head[d]]
+                if state[d, _NUM_FLYING] > 0 and flights[d, state[d, _HEAD], 0] < now:
+                    now = flights[d, state[d, _HEAD], 0]
                     source = d
-                if free_at[d] < now:
-                    now = free_at[d]
+                if state[d, _FREE_AT] < now:
+                    now = state[d, _FREE_AT]
                     source = d
             if source < 0:
                 return makespan
-            if num_flying[source] > 0 and fly_time[source, fly_head[source]] == now:
-                chunk = fly_chunk[source, fly_head[source]]
-                fly_head[source] = (fly_head[source] + 1) % num_chunks
-                num_flying[source] -= 1
+            if state[source, _NUM_FLYING] > 0 and flights[source, state[source, _HEAD], 0] == now:
+                chunk = _land(source, state, flights)
                 stage_of[chunk] += 1
             else:
-                free_at[source] = NEVER
+                state[source, _FREE_AT] = NEVER
                 target = source
         if chunk >= 0:
-            stage = stage_of[chunk]
-            if stage == num_stages:
+            if stage_of[chunk] == num_stages:
                 makespan = now
                 continue
-            target = dim_of[chunk, stage]
-            place = num_waiting[target]
-            if key[chunk, stage] >= 0:
-                place = 0
-                while place < num_waiting[target]:
-                    other = queue[target, place]
-                    other_key = key[other, stage_of[other]]
-                    if other_key < 0:
-                        other_key = -other_key - 1
-                    if other_key >= key[chunk, stage]:
-                        break
-                    place += 1
-            for i in range(num_waiting[target], place, -1):
-                queue[target, i] = queue[target, i - 1]
-            queue[target, place] = chunk
-            num_waiting[target] += 1
-        if free_at[target] == NEVER and num_waiting[target] > 0:
+            target = stages[chunk, stage_of[chunk], DIM]
+            _insert(queue[target], state[target, _NUM_WAITING], chunk, key, stage_of)
+            state[target, _NUM_WAITING] += 1
+        if state[target, _FREE_AT] == NEVER and state[target, _NUM_WAITING] > 0:
             chunk = queue[target, 0]
-            num_waiting[target] -= 1
-            for i in range(num_waiting[target]):
-                queue[target, i] = queue[target, i + 1]
-            stage = stage_of[chunk]
-            start[chunk, stage] = now
-            served_chunk[target, num_served[target]] = chunk
-            served_stage[target, num_served[target]] = stage
-            num_served[target] += 1
-            free_at[target] = now + hold[chunk, stage]
-            tail = (fly_head[target] + num_flying[target]) % num_chunks
-            fly_time[target, tail] = now + duration[chunk, stage]
-            fly_chunk[target, tail] = chunk
-            num_flying[target] += 1
+            state[target, _NUM_WAITING] -= 1
+            for place in range(state[target, _NUM_WAITING]):
+                queue[target, place] = queue[target, place + 1]
+            _begin(target, chunk, stage_of[chunk], now, stages, start, served, state, flights)
+
+
+@compiled
+def _insert(queue: IntArray, length: int, chunk: int, key: IntArray, stage_of: IntArray) -> None:
+    """Put a chunk where its key sends it in the first `length` places of a queue."""
+    place = length
+    own_key = key[chunk, stage_of[chunk]]
+    if own_key >= 0:
+        place = 0
+        while place < length:
+            other_key = key[queue[place], stage_of[queue[place]]]
+            if (other_key if other_key >= 0 else -other_key - 1) >= own_key:
+                break
+            place += 1
+    for other in range(length, place, -1):
+        queue[other] = queue[other - 1]
+    queue[place] = chunk
 
 
 @compiled
 def time_sequences(
-    dim_of: IntArray,
-    hold: IntArray,
-    duration: IntArray,
-    served_chunk: IntArray,
-    served_stage: IntArray,
-    num_on_dim: IntArray,
-    start: IntArray,
-    num_done: IntArray,
+    stages: IntArray, served: IntArray, num_on_dim: IntArray, start: IntArray, num_done: IntArray
 ) -> None:
-    """Time given sequences (dimensions, stages on it): fill ``start``.
+    """Time given sequences.
 
-    ``num_done`` counts, per dimension, the stages timed: fewer than ``num_on_dim`` means deadlock.
+    Parameters
+    ----------
+    stages, served
+        What the stages are, and the sequences.
+    num_on_dim
+        How long the sequence of each dimension is.
+    start
+        Filled.
+    num_done
+        Zeros; counts, per dimension, the stages timed: fewer than ``num_on_dim`` means deadlock.
     """
-    num_chunks, num_stages = dim_of.shape
-    num_dims = num_on_dim.shape[0]
+    num_chunks, num_stages, _ = stages.shape
+    num_dims = len(served)
     stage_of = np.zeros(num_chunks, np.int64)
     chunk_at = np.zeros(num_chunks, np.int64)
     free_at = np.zeros(num_dims, np.int64)
@@ -277,16 +297,16 @@ def time_sequences(
         depth -= 1
         d = stack[depth]
         while num_done[d] < num_on_dim[d]:
-            chunk = served_chunk[d, num_done[d]]
-            stage = served_stage[d, num_done[d]]
+            chunk = served[d, num_done[d], 0]
+            stage = served[d, num_done[d], 1]
             if stage_of[chunk] != stage:
                 break
             begin = max(chunk_at[chunk], free_at[d])
             start[chunk, stage] = begin
-            free_at[d] = begin + hold[chunk, stage]
-            chunk_at[chunk] = begin + duration[chunk, stage]
+            free_at[d] = begin + stages[chunk, stage, HOLD]
+            chunk_at[chunk] = begin + stages[chunk, stage, DURATION]
             stage_of[chunk] = stage + 1
             num_done[d] += 1
-            if stage + 1 < num_stages and dim_of[chunk, stage + 1] != d:
-                stack[depth] = dim_of[chunk, stage + 1]
+            if stage + 1 < num_stages and stages[chunk, stage + 1, DIM] != d:
+                stack[depth] = stages[chunk, stage + 1, DIM]
                 depth += 1

@@ -88,26 +88,13 @@ def _stage_sequences(table: StageTable, schedule: Schedule) -> list[Sequence_]:
 def _run_kernel(table: StageTable, sequences: Sequence[Sequence_]) -> tuple[Starts, list[int]]:
     from themis_opt.timing import kernel
 
-    longest = max(len(sequence) for sequence in sequences)
-    served_chunk = np.full((len(sequences), longest), -1, np.int64)
-    served_stage = np.full((len(sequences), longest), -1, np.int64)
+    served = np.full((len(sequences), max(map(len, sequences)), 2), -1, np.int64)
     for k, sequence in enumerate(sequences):
-        pairs = np.fromiter(chain.from_iterable(sequence), np.int64).reshape(-1, 2)
-        served_chunk[k, : len(sequence)] = pairs[:, 0]
-        served_stage[k, : len(sequence)] = pairs[:, 1]
+        served[k, : len(sequence)] = np.fromiter(chain.from_iterable(sequence), np.int64).reshape(-1, 2)
     num_on_dim = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
     num_done = np.zeros(len(sequences), np.int64)
     start = np.full((len(table.chunks), table.num_stages), -1, np.int64)
-    kernel.time_sequences(
-        table.dimension_array,
-        table.hold_array,
-        table.duration_array,
-        served_chunk,
-        served_stage,
-        num_on_dim,
-        start,
-        num_done,
-    )
+    kernel.time_sequences(table.stage_array, served, num_on_dim, start, num_done)
     return start.tolist(), num_done.tolist()
 
 

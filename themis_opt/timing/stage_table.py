@@ -105,19 +105,13 @@ class StageTable:
         return self.total_ps < INT64_HEADROOM
 
     @cached_property
-    def dimension_array(self) -> IntArray:
-        """Dimension of each stage, shape (chunks, stages)."""
-        return self.array([[k for _, k in kind.path] for kind in self.kinds])
-
-    @cached_property
-    def hold_array(self) -> IntArray:
-        """How long each stage holds its dimension [ps], shape (chunks, stages)."""
-        return self.array([kind.holds for kind in self.kinds])
-
-    @cached_property
-    def duration_array(self) -> IntArray:
-        """How long each stage takes the chunk [ps], shape (chunks, stages)."""
-        return self.array([[cost.duration_ps for cost in kind.costs] for kind in self.kinds])
+    def stage_array(self) -> IntArray:
+        """Dimension, hold [ps] and duration [ps] of each stage, shape (chunks, stages, 3), for the compiled kernel."""
+        rows = [
+            [(k, hold, cost.duration_ps) for (_, k), hold, cost in zip(kind.path, kind.holds, kind.costs, strict=True)]
+            for kind in self.kinds
+        ]
+        return np.array(rows, dtype=np.int64)[list(self.kind_of)]
 
     def array(self, by_kind: Sequence[Sequence[int]]) -> IntArray:
         """Return the integers of each chunk's kind, shape (chunks, stages)."""

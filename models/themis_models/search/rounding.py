@@ -35,10 +35,9 @@ class FixedSequences:
         self.candidate = candidate
         self.served = served
         width = max(len(sequence) for sequence in served)
-        self._chunks = np.full((len(served), width), -1, np.int64)
-        self._stages = np.full((len(served), width), -1, np.int64)
+        self._served = np.full((len(served), width, 2), -1, np.int64)
         for d, sequence in enumerate(served):
-            self._chunks[d, : len(sequence)], self._stages[d, : len(sequence)] = zip(*sequence, strict=True)
+            self._served[d, : len(sequence)] = sequence
         self._counts = np.array([len(sequence) for sequence in served], dtype=np.int64)
         shape = candidate.path.shape
         self._ones = np.ones(shape)
@@ -52,19 +51,11 @@ class FixedSequences:
             kernel.cost_chunk(
                 chunk, path, chunk_bytes, self._ones, *self.space.arrays, self._key, self._hold, self._duration, load
             )
-        duration: IntArray = np.rint(self._duration).astype(np.int64)
+        stages: IntArray = np.rint(np.stack([path, self._hold, self._duration], axis=2)).astype(np.int64)
         start = np.zeros(path.shape, np.int64)
-        simulator_kernel.time_sequences(
-            path,
-            np.rint(self._hold).astype(np.int64),
-            duration,
-            self._chunks,
-            self._stages,
-            self._counts,
-            start,
-            np.zeros(len(self.served), np.int64),
-        )
-        return int((start + duration).max())
+        num_done = np.zeros(len(self.served), np.int64)
+        simulator_kernel.time_sequences(stages, self._served, self._counts, start, num_done)
+        return int((start + stages[:, :, simulator_kernel.DURATION]).max())
 
 
 def round_sizes(timing: FixedSequences, chunk_bytes: FloatArray, chunking: Chunking) -> tuple[int, ...]:
