@@ -30,6 +30,20 @@ def num_parameters(function: ast.FunctionDef) -> int:
     return sum(argument.arg not in ("self", "cls") for argument in named)
 
 
+def without_parameters_section() -> Iterator[str]:
+    """Yield the public functions with three parameters or more whose docstring does not say what these are."""
+    for path in modules():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            members = node.body if isinstance(node, ast.ClassDef) else [node]
+            for function in members if not getattr(node, "name", "_").startswith("_") else []:
+                is_public = isinstance(function, ast.FunctionDef) and not function.name.startswith("_")
+                # A verb's docstring is its help, where each option has a line of its own.
+                if not is_public or function.name == "command" or num_parameters(function) < 3:
+                    continue
+                if "Parameters\n" not in (ast.get_docstring(function) or ""):
+                    yield f"{path.relative_to(ROOT)}: {function.name}"
+
+
 def test_only_the_public_face_stands_at_the_top() -> None:
     here = {path.name for path in PACKAGES[0].iterdir() if path.is_file()}
     assert here == {"__init__.py", "__main__.py", "py.typed"}

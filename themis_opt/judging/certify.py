@@ -71,6 +71,7 @@ class Certification:
 def certify(schedule: Schedule) -> Certification:
     """Return what of a schedule's statements can be proven from the schedule alone."""
     instance, bound = schedule.instance, schedule.bound
+    # What is false needs no proof: weights may not even fit the network then.
     violations = validate(instance, schedule)
     if violations or bound is None:
         return Certification(schedule, violations)

@@ -38,8 +38,15 @@ def status_violations(schedule: Schedule, makespan_ps: int | None) -> Iterator[V
 def bound_violations(instance: Instance, schedule: Schedule, earliest_ps: int | None) -> Iterator[Violation]:
     """Yield everything false about the claimed bound.
 
-    `earliest_ps` is when the schedule can end at the earliest, as far as that is known: a bound may not lie above it
-    even if the schedule's stages are claimed to run later.
+    Parameters
+    ----------
+    instance
+        The problem.
+    schedule
+        What makes the claim.
+    earliest_ps
+        When the schedule can end at the earliest, as far as that is known: a bound may not lie above it even if the
+        schedule's stages are claimed to run later.
     """
     bound = schedule.bound
     if bound is None:

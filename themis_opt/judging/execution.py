@@ -138,6 +138,7 @@ class ChunkData:
 
         gathers = instance.collective is Collective.ALL_GATHER
         shape = (self._num_npus, 1 if gathers else self._num_npus)
+        # 32 bits travel: at 4096 NPUs a chunk takes 64 MB, and with 64 bits twice that.
         self.values: IntArray = rng.integers(-VALUE_RANGE, VALUE_RANGE, shape, np.int32)
         npus = np.arange(self._num_npus, dtype=np.int32)
         if gathers:
@@ -146,6 +147,7 @@ class ChunkData:
             self.tags = npus[:, None] * np.int32(self._num_npus) + npus
         else:
             self.tags = np.broadcast_to(npus, shape)
+        # The truth is worked out from the start, in 64 bits, and not from what travels.
         reduces = Phase.REDUCE_SCATTER in instance.phases
         self._truth = self.values.sum(axis=0, dtype=np.int64) if reduces else self.values.ravel()
 
@@ -166,6 +168,7 @@ class ChunkData:
             num_sent = num_held * (self._sizes[axis] - 1)
         else:
             if phase is Phase.REDUCE_SCATTER:
+                # A sum needs the same block from everybody; orders that differ between NPUs would break this.
                 if (tags != tags[:, :1]).any():
                     raise self._wrong(f"{where}: the NPUs of a group hold different blocks, which have no sum")
                 values, tags = values.sum(axis=1, keepdims=True, dtype=np.int32), tags[:, :1]
@@ -193,6 +196,7 @@ class ChunkData:
         if num_held != num_due:
             message = f"{self._name}: every NPU ends with {num_held} elements instead of {num_due}"
             raise self._wrong(message, num_due, num_held)
+        # Where an element lies in an NPU's memory is nobody's business: compare by identity.
         by_tag = np.argsort(self.tags, axis=1)
         self._compare(np.take_along_axis(self.tags, by_tag, axis=1), due, "element")
         self._compare(np.take_along_axis(self.values, by_tag, axis=1), self._truth[due], "the value")

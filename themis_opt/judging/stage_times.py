@@ -17,9 +17,16 @@ Times = Sequence[int]
 def stage_violations(
     works: Sequence[Work], precedence: Precedence | None, stages: Sequence[StageTime]
 ) -> Iterator[Violation]:
-    """Yield what is wrong with claimed times; without `precedence` nothing is said about dimensions.
+    """Yield what is wrong with claimed times; when the list itself is incomplete, nothing else is judged.
 
-    When the list itself is incomplete, nothing else is judged.
+    Parameters
+    ----------
+    works
+        All stages there have to be.
+    precedence
+        What each waits for; ``None`` where the sequences are wrong, and then nothing is said about dimensions.
+    stages
+        The times claimed.
     """
     incomplete = list(_completeness(works, stages))
     yield from incomplete

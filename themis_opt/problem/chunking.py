@@ -60,6 +60,7 @@ class Chunking:
             return False
         if self.sizing is Sizing.EQUAL:
             return sorted(sizes, reverse=True) == list(instance.equal_chunk_sizes(len(sizes)))
+        # One chunk takes what the granule does not divide; a second odd one would be a size nobody allowed.
         remainder = instance.size_bytes % self.granule_bytes
         odd = [size % self.granule_bytes for size in sizes if size % self.granule_bytes]
         least = self.min_granules * self.granule_bytes
@@ -100,6 +101,7 @@ def make_chunking(
     if least < 0:
         raise InputError(f"least chunk is {least} bytes; it must not be negative")
     chunking = Chunking(sizing, 1, 1, granule, least)
+    # Equal chunks may differ by a byte, so one byte each is enough for them.
     fitting = instance.size_bytes
     if sizing is Sizing.FREE:
         fitting = instance.size_bytes // granule // chunking.min_granules
@@ -112,6 +114,7 @@ def make_chunking(
             f"{chunking.min_granules * granule} bytes (granules of {granule}), and {wanted} are asked for; "
             "lower --granularity or --min-chunk, or ask for fewer chunks"
         )
+    # A number asked for has to fit; where the number is free, what does not fit is simply no choice.
     lowest = wanted if max_chunks is None else 1
     return Chunking(sizing, lowest, min(wanted, fitting), granule, least)
 

@@ -30,5 +30,6 @@ class Deriving:
     def _derived(self) -> dict[Callable[..., Any], Any]:
         return {}
 
+    # Pickles go to solver processes: the stage tables would be larger than what they are worked out from.
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_derived"}

@@ -17,6 +17,7 @@ def same_problem(one: Instance, other: Instance) -> bool:
 
     def essence(instance: Instance) -> tuple[object, ...]:
         dimensions = [tuple(getattr(each, field) for field in PHYSICAL_FIELDS) for each in instance.network.dimensions]
+        # `involved`, not `dimensions`: naming all dimensions and naming none is the same problem.
         rest = (instance.collective, instance.size_bytes, instance.occupancy, instance.involved)
         return (dimensions, *rest, instance.chunk_overhead_ps)
 

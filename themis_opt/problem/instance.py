@@ -83,7 +83,7 @@ class Instance(Deriving):
     chunk_overhead_ps: int = 0
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__
+        set_field = object.__setattr__  # the class is frozen
         if not isinstance(self.network, Network):
             raise InputError(f"network is {shown(self.network)}; it must be a Network, such as load_network gives")
         if self.known is not None and not isinstance(self.known, Known):
@@ -126,6 +126,7 @@ class Instance(Deriving):
                 )
         if len(set(subset)) != len(subset):
             raise InputError(f"dimensions is {list(subset)}; each index may stand in it once")
+        # Sorted, so that two instances that name the same dimensions are equal.
         return tuple(sorted(subset))
 
     @cached_property

@@ -35,6 +35,7 @@ class Interruption:
             The signal, unless it is held back.
         """
         self.received.append(signal)
+        # Whoever presses Ctrl-C three times wants out, even at the price of what was being saved.
         if not self._is_held or len(self.received) >= FORCE_AFTER:
             raise signal
 
@@ -105,6 +106,7 @@ def interruptibly(work: Callable[[], Result]) -> Result:
     BaseException
         Whatever `work` raises, or the signal's exception.
     """
+    # Only the main thread receives signals; elsewhere there is nothing to let through.
     if threading.current_thread() is not threading.main_thread():
         return work()
     outcome: list[Result] = []
@@ -116,6 +118,7 @@ def interruptibly(work: Callable[[], Result]) -> Result:
         except BaseException as error:
             errors.append(error)
 
+    # A daemon does not keep the program alive when a signal has made its result worthless.
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     while thread.is_alive():

@@ -43,6 +43,7 @@ class Algorithm(StrEnum):
         """
         if size == 1:
             return 0
+        # log2 P for halving-doubling; Bruck's algorithm needs its ceiling, and takes any P.
         if self is Algorithm.RING:
             return size - 1
         if self is Algorithm.DIRECT:
@@ -124,6 +125,7 @@ class Dimension:
             raise InputError(f"latency is {float(self.latency_ps):g} ps; it must not be negative")
         if self.reduction_bandwidth_Bps is not None and self.reduction_bandwidth_Bps <= 0:
             raise InputError("reduction_bandwidth must be above zero; leave it out when reduction is free")
+        # Refuses halving-doubling on six NPUs here, where the file is read, and not in the middle of a run.
         self.num_steps()
 
     def num_steps(self) -> int:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from themis_opt.problem.bound import Sizing
 from themis_opt.problem.checks import choose, real, shown, whole
@@ -44,10 +44,17 @@ class Parameter(ABC, Generic[Value]):
         What messages of the library call it.
     help
         A line for whoever has to choose a value.
+    unit
+        Of its values: ``B``, ``B/s``, ``ps`` or nothing.
+    is_number, is_whole
+        Whether its values are (whole) numbers, so that a range of them makes sense.
     """
 
     name: str
     help: str
+    unit: str = field(default="", kw_only=True)
+    is_whole: bool = field(default=False, kw_only=True)
+    is_number: ClassVar[bool] = False
 
     @abstractmethod
     def parse(self, text: str) -> Value:
@@ -71,21 +78,6 @@ class Parameter(ABC, Generic[Value]):
             raise InputError(f"{as_written(data)} is not allowed; expected a text")
         return self.parse(data)
 
-    @property
-    def unit(self) -> str:
-        """Of its values: ``B``, ``B/s``, ``ps`` or nothing."""
-        return ""
-
-    @property
-    def is_number(self) -> bool:
-        """Whether its values are numbers, so that a range of them makes sense."""
-        return False
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether its values are whole numbers."""
-        return False
-
 
 @dataclass(frozen=True, slots=True)
 class WholeNumber(Parameter[int]):
@@ -105,6 +97,8 @@ class WholeNumber(Parameter[int]):
     most: int
     what: str
     example: int
+    is_whole: bool = field(default=True, init=False)
+    is_number = True
 
     def parse(self, text: str) -> int:
         """Return the whole number in a text of digits."""
@@ -115,6 +109,7 @@ class WholeNumber(Parameter[int]):
 
     def read(self, data: object) -> int:
         """Return a whole number that stands in a file as one."""
+        # `type`, since YAML's true is an int to isinstance.
         if type(data) is not int:
             raise InputError(
                 f"{as_written(data)} is not allowed; expected a whole number from {self.least} to {self.most}"
@@ -139,16 +134,6 @@ class WholeNumber(Parameter[int]):
             raise InputError(f"{shown(number)} is not allowed; allowed are {self.least} to {self.most}")
         return number
 
-    @property
-    def is_number(self) -> bool:
-        """A range of whole numbers makes sense."""
-        return True
-
-    @property
-    def is_whole(self) -> bool:
-        """That it is."""
-        return True
-
 
 @dataclass(frozen=True, slots=True)
 class Quantity(Parameter[Amount]):
@@ -156,24 +141,19 @@ class Quantity(Parameter[Amount]):
 
     Attributes
     ----------
-    in_unit
-        The unit of its values.
     parser
         Makes such a value of a text.
     above, below
         Its range, both excluded; ``None`` for no limit but the parser's.
     range_words
         What the message on a value out of range says.
-    is_integer
-        Whether its values are whole.
     """
 
-    in_unit: str
     parser: Callable[[str], Amount]
     above: int | None = 0
     below: int | None = None
     range_words: str = "it must be above zero"
-    is_integer: bool = False
+    is_number = True
 
     def parse(self, text: str) -> Amount:
         """Return the quantity in a text such as ``100 MB``."""
@@ -187,21 +167,6 @@ class Quantity(Parameter[Amount]):
         if not isinstance(data, str):
             raise InputError(f"{as_written(data)} is not allowed; a quantity needs its unit (100 MB, 700 ns, 2 GB/s)")
         return self.parse(data)
-
-    @property
-    def unit(self) -> str:
-        """The unit of its values."""
-        return self.in_unit
-
-    @property
-    def is_number(self) -> bool:
-        """A range of quantities makes sense."""
-        return True
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether only whole amounts make sense."""
-        return self.is_integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +192,7 @@ class Gap(Parameter[float]):
 
     def parse(self, text: str) -> float:
         """Return a gap given as ``0.1%``, ``0.001`` or ``1/1000``."""
+        # A ratio such as 1/1000 is exact; float() takes the rest, and also the nan that the range refuses.
         number = text.strip().removesuffix("%")
         try:
             gap = float(Fraction(number)) if _RATIO.fullmatch(number) else float(number)
@@ -293,6 +259,7 @@ def parse_chunk_counts(text: str) -> tuple[tuple[int, ...], int | None]:
     InputError
         When the text is neither, or a number is out of range.
     """
+    # `auto` leaves the number free; a list of numbers is a list of problems.
     word, colon, limit = text.partition(":")
     if word != "auto":
         return tuple(CHUNKS.parse(part.strip()) for part in text.split(",")), None
@@ -319,11 +286,11 @@ _MAX_DIGITS = 40
 _ONE_BYTE = "at least one byte is needed"
 
 COLLECTIVE = Word("collective", "all-reduce, reduce-scatter, ...", Collective)
-SIZE = Quantity("size", "Bytes per NPU, such as 100MB.", "B", parse_size, range_words=_ONE_BYTE, is_integer=True)
+SIZE = Quantity("size", "Bytes per NPU, such as 100MB.", parse_size, range_words=_ONE_BYTE, unit="B", is_whole=True)
 CHUNKS = WholeNumber("chunks", "Number of chunks.", 1, MAX_CHUNKS, "number of chunks", 64)
 OCCUPANCY = Word("occupancy", "exclusive or pipelined.", Occupancy)
 CHUNK_OVERHEAD = Quantity(
-    "chunk overhead", "What launching a chunk costs, such as 5us.", "ps", parse_whole_time, None, is_integer=True
+    "chunk overhead", "What launching a chunk costs, such as 5us.", parse_whole_time, None, unit="ps", is_whole=True
 )
 DIMENSIONS = Indices("dimensions", "Indices of the dimensions that take part, such as 0,2 (dim1 is 0).")
 SEED = WholeNumber("seed", "Source of randomness.", 0, 2**31 - 1, "seed", 1)
@@ -339,15 +306,15 @@ EVALUATIONS = WholeNumber(
 TIME_LIMIT = Quantity(
     "time limit",
     "Per solver call, such as 10s.",
-    "ps",
     parse_time,
     below=MAX_TIME_LIMIT_S * PS_PER_S,
     range_words="it must be above zero and below 10^7 s",
-    is_integer=True,
+    unit="ps",
+    is_whole=True,
 )
 GAP = Gap("gap", "Stop so near the bound.")
 SIZING = Word("sizes", "equal or free chunk sizes.", Sizing)
 GRANULARITY = Quantity(
-    "granularity", "Free sizes are multiples.", "B", parse_size, range_words=_ONE_BYTE, is_integer=True
+    "granularity", "Free sizes are multiples.", parse_size, range_words=_ONE_BYTE, unit="B", is_whole=True
 )
-MIN_CHUNK = Quantity("least chunk", "Least free size.", "B", parse_size, range_words=_ONE_BYTE, is_integer=True)
+MIN_CHUNK = Quantity("least chunk", "Least free size.", parse_size, range_words=_ONE_BYTE, unit="B", is_whole=True)

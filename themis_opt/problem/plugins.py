@@ -34,6 +34,7 @@ class Registry(Generic[Thing]):
 
     @cached_property
     def _entries(self) -> dict[str, EntryPoint]:
+        # Our own come first and win: a package must not replace the baseline that speedups are over.
         own = {name: EntryPoint(name, path, self.group) for name, path in self._built_in.items()}
         found = {entry.name: entry for entry in entry_points(group=self.group)}
         return {**own, **{name: found[name] for name in sorted(found) if name not in own}}

@@ -10,6 +10,7 @@ def ratio(longer_ps: int, shorter_ps: int) -> float:
 
     A speedup is the ratio of the other's makespan to one's own.
     """
+    # Times of 0 ps exist: one byte on a fast dimension without latency rounds to nothing.
     if longer_ps == shorter_ps:
         return 1.0
     return longer_ps / shorter_ps if shorter_ps else inf

@@ -205,6 +205,7 @@ class Schedule(Deriving):
     def replace(self, **changes: object) -> Schedule:
         """Return a copy with these fields changed; it keeps its times, unless they follow from one of these fields."""
         copy: Schedule = replace(self, **changes)  # type: ignore[arg-type]
+        # Times follow from instance, chunks and sequences alone; claims about them change nothing.
         if copy.instance is self.instance and not changes.keys() & {"chunks", "sequences"}:
             copy._derived.update(self._derived)
         return copy

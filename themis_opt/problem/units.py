@@ -111,6 +111,7 @@ def _nearest_unit(unit: str, units: Mapping[str, Fraction]) -> str:
 
 
 def _number(digits: str, shown: str) -> Fraction:
+    # 1e999999999 is a short text and a number of a billion digits.
     exponent = re.search(r"[eE]([+-]?\d+)$", digits)
     if exponent is not None and abs(int(exponent[1])) > _MAX_EXPONENT:
         raise InputError(f"{shown}: the exponent is beyond {_MAX_EXPONENT}; write the number with another unit")
@@ -128,6 +129,7 @@ def exact_text(value: Fraction, unit: str) -> str:
     >>> exact_text(Fraction(3, 2), "ns"), exact_text(Fraction(1, 3), "B/s")
     ('1.5 ns', '1/3 B/s')
     """
+    # A fraction is a finite decimal exactly when its denominator has no prime factors but 2 and 5.
     denominator = value.denominator
     twos = fives = 0
     while denominator % 2 == 0:
@@ -208,6 +210,7 @@ def _column(
 
     Next to something a million times larger a value would have no digits left: it keeps a unit of its own.
     """
+    # Everything in one unit makes a column that is compared by its digits' places, without reading the units.
     largest = max(values, default=0)
     unit, scale = next(((unit, scale) for unit, scale in units if largest >= scale), units[-1])
     numbers = [float(Fraction(value) / scale) for value in values]

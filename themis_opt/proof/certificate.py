@@ -137,6 +137,11 @@ def certified_bound_ps(instance: Instance, weights: Sequence[Fraction], scope: B
 def weakest_argument(instance: Instance, weights: Sequence[Fraction], scope: BoundScope) -> LoadArgument:
     """Return what `certified_bound_ps` rests on: the argument for the number of chunks in `scope` that allows least.
 
+    Parameters
+    ----------
+    instance, weights, scope
+        As of `certified_bound_ps`.
+
     Raises
     ------
     InputError
@@ -181,6 +186,7 @@ def check_weights(instance: Instance, weights: Sequence[Fraction]) -> None:
 
 def _equal_chunks_argument(instance: Instance, weights: Sequence[Fraction], num_chunks: int) -> LoadArgument:
     """Return (B1) for chunks of ``floor(S/C)`` bytes: a chunk of one byte more never takes less."""
+    # Whole numbers instead of fractions: the shortest path visits thousands of arcs.
     scale = lcm(*(weight.denominator for weight in weights))
     integers = [int(weight * scale) for weight in weights]
     size = instance.size_bytes // num_chunks
@@ -214,6 +220,7 @@ def _free_sizes_argument(instance: Instance, weights: Sequence[Fraction], num_ch
     latency = Fraction(0)
     if instance.occupancy is Occupancy.EXCLUSIVE:
         latency += sum(weights[k] * model.latency_ps(phase, k) for phase in instance.phases for k in instance.involved)
+    # A launch holds the dimension of a chunk's first stage, whichever that is: only the least weight is sure.
     firsts = [arc for arc in lattice.arcs[instance.phases[0]] if not arc.visited]
     return LoadArgument(
         num_chunks,

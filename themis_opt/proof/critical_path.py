@@ -18,6 +18,7 @@ from themis_opt.timing.cost import CostModel
 def critical_path_bound(instance: Instance, scope: BoundScope) -> Bound:
     """Return (B3) for the most chunks in `scope`: more chunks mean a smaller largest one."""
     model, lattice = instance.derived(CostModel), instance.derived(OrderLattice)
+    # The mean is a lower bound on the largest; rounding it up costs nothing, since bytes are whole.
     size = -(-instance.size_bytes // scope.max_chunks)
 
     def duration(arc: Arc) -> int:

@@ -77,6 +77,7 @@ class OrderLattice:
         Exact when the weights are: integers and fractions stay what they are.
         """
         arcs = self.arcs[phase]
+        # Arcs come by the size of the set they start from, so every vertex is final before it is left: no queue.
         best: dict[Vertex, tuple[Number, Order]] = {}
         for arc in arcs:
             total = weight(arc)

@@ -17,6 +17,15 @@ def mirrored_chunk(instance: Instance, size_bytes: int, order: Order) -> Chunk:
     """Return a chunk whose All-Gather order is the reverse of `order` and whose Reduce-Scatter order is `order`.
 
     Phases the collective does not have are left out; All-to-All ignores `order`.
+
+    Parameters
+    ----------
+    instance
+        The problem.
+    size_bytes
+        Bytes of the chunk.
+    order
+        Dimension indices in the order visited.
     """
     backwards = {Phase.ALL_GATHER: order[::-1]}
     return Chunk.along(size_bytes, ((phase, k) for phase in instance.phases for k in backwards.get(phase, order)))
@@ -30,7 +39,15 @@ def dispatched(
     seed: int | None = None,
     engine: Engine = Engine.AUTO,
 ) -> Schedule:
-    """Return the schedule that `policy` makes of these chunks, with its times."""
+    """Return the schedule that a queue discipline makes of some chunks, with its times.
+
+    Parameters
+    ----------
+    instance, chunks, policy, engine
+        As of `timing.dispatch.dispatch`.
+    scheduler, seed
+        Who made the orders, for the record.
+    """
     result = dispatch(instance, chunks, policy, engine=engine)
     makespan_ps = result.timeline.makespan_ps
     schedule = Schedule(instance, tuple(chunks), result.sequences, makespan_ps, scheduler, seed=seed)

@@ -19,7 +19,7 @@ def round_robin(instance: Instance, *, seed: int = 0) -> Schedule:
     involved = instance.involved
     chunks = []
     for index, size in enumerate(instance.equal_chunk_sizes()):
-        shift = index % len(involved)
+        shift = index % len(involved)  # index and not size decides: a control must not look at loads
         chunks.append(mirrored_chunk(instance, size, involved[shift:] + involved[:shift]))
     return dispatched(instance, chunks, DispatchPolicy.FUSED_FIFO, "round-robin")
 

@@ -72,7 +72,7 @@ class Loads:
         """Add a chunk that visits the dimensions in this order: a stage sends what the NPU no longer holds after it."""
         before = size_bytes * self._num_npus
         for k in order:
-            after = before // self._sizes[k]
+            after = before // self._sizes[k]  # exact: P divides `before` until every dimension is visited
             self.by_dimension[k] += (before - after) * self._weights[k]
             before = after
 

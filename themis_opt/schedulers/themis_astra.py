@@ -27,6 +27,7 @@ def themis_astra_scf(instance: Instance, *, seed: int = 0) -> Schedule:
 
 def _themis_astra(instance: Instance, policy: DispatchPolicy, name: str) -> Schedule:
     arrangement = LoadArrangement(instance)
+    # ASTRA-sim drops the remainder and gives every chunk floor(S/C) bytes; here the first ones carry it.
     sizes = instance.equal_chunk_sizes()
     nominal = min(sizes)
     chunks = []

@@ -34,7 +34,7 @@ def _themis_flex(instance: Instance, policy: DispatchPolicy, name: str) -> Sched
         if size < nominal:
             arrangement.reset()
             size = nominal
-        size = min(size, left)
+        size = min(size, left)  # the last chunk takes what there is
         left -= size
         arrangement.add(size, arrangement.order)
         chunks.append(mirrored_chunk(instance, size, arrangement.order))

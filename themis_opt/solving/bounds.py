@@ -68,7 +68,15 @@ def quick_bounds(instance: Instance, scope: BoundScope) -> list[Bound]:
 
 
 def full_bounds(instance: Instance, scope: BoundScope, time_limit_s: float = DEFAULT_TIME_LIMIT_S) -> list[Bound]:
-    """Return the quick bounds, the fluid one as good as the time limit allows where it is not quick."""
+    """Return the quick bounds, the fluid one as good as the time limit allows where it is not quick.
+
+    Parameters
+    ----------
+    instance, scope
+        The problem, and the schedules the bounds must hold for.
+    time_limit_s
+        For the fluid program alone.
+    """
     bounds = quick_bounds(instance, scope)
     if not has_quick_fluid_bound(instance):
         params = SolverParams(time_limit_s)
@@ -113,6 +121,7 @@ def bound_for_any_count(instance: Instance, max_chunks: int) -> Bound:
     least: Bound | None = None
     first = 1
     while first <= most:
+        # Doubling ranges: a bound for c to 2c chunks loses little against one for c, and 65,536 counts need 28 of them.
         last = first if first <= _ONE_BY_ONE else min(2 * first - 2, most)
         here = best_bound(quick_bounds(instance, BoundScope(Sizing.FREE, first, last)))
         if here.kind == BoundKind.FLUID:
@@ -142,6 +151,7 @@ class _Remembered:
 
     def of(self, instance: Instance) -> dict[BoundScope, list[Bound]]:
         """Return what is known of an instance, to be added to."""
+        # Bounds depend on the scope's number of chunks, never on the instance's own, nor on what somebody recorded.
         key = replace(instance, num_chunks=1, known=None)
         known = self._by_instance.setdefault(key, {})
         self._by_instance.move_to_end(key)
@@ -164,6 +174,7 @@ def best_bound(bounds: Iterable[Bound]) -> Bound:
         When there are no bounds.
     """
     known = list(bounds)
+    # Of two equal ones the certified one: anybody can check it.
     best = max(known, key=lambda bound: (bound.value_ps, bound.certificate is not None))
     certified = max(
         (bound for bound in known if bound.certified_ps is not None),

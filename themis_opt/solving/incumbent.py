@@ -66,6 +66,7 @@ class Incumbent:
             When it is no schedule of the instance with chunks as asked for, or a better one that breaks a rule or ends
             before a claimed lower bound.
         """
+        # What the solver claims of its schedule is dropped here; it counts with what the simulator finds.
         claimless = schedule.replace(
             instance=self.instance, makespan_ps=None, bound=None, stages=None, status=Status.FEASIBLE
         )
@@ -103,6 +104,7 @@ class Incumbent:
             return
         if self.schedule is not None and self.schedule.num_chunks == scope.min_chunks:
             _require_consistent(int(self.makespan_ps), bound, phase)
+        # A bound for chunks of any size holds for equal ones as well, so it may be filed under our own sizing.
         own_scope = self.chunking.scope(scope.min_chunks)
         self._bounds[own_scope] = best_bound([known, replace(bound, scope=own_scope)])
         self.report(phase)

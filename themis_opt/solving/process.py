@@ -94,11 +94,19 @@ class SolverProcess:
     ) -> SolverResult | None:
         """Run the solver; return its result, or ``None`` when it did not answer in time.
 
+        Parameters
+        ----------
+        instance, params
+            What it is called with.
+        on_progress
+            Called here with what it reports meanwhile.
+
         Raises
         ------
         SolverError
             When the solver or its process failed.
         """
+        # The child would work them out again: they are pure functions of the instance, but not free.
         known = dict(remembered_bounds(instance))
         result = self._ask(Request(self._solver, instance, params, known_bounds=known), on_progress)
         assert result is None or isinstance(result, SolverResult)
@@ -106,6 +114,13 @@ class SolverProcess:
 
     def bound(self, name: str, instance: Instance, scope: BoundScope, params: SolverParams) -> Bound | None:
         """Compute a bound; return ``None`` when there is none in time.
+
+        Parameters
+        ----------
+        name
+            The bound provider's.
+        instance, scope, params
+            What it is called with.
 
         Raises
         ------
@@ -170,7 +185,7 @@ class SolverProcess:
                 # Reports may come faster than they can be checked: of those that wait the last is the best.
                 if not _is_superseded(message, self._peek()):
                     on_progress(message)
-        except BaseException:
+        except BaseException:  # Ctrl-C, too: a child left behind would keep a processor busy
             self.stop()
             raise
 

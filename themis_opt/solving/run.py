@@ -78,6 +78,7 @@ def run_solver(instance: Instance, process: SolverProcess, solver: str, params: 
     chunking = params.chunking or make_chunking(instance)
     incumbent = Incumbent(instance, chunking, params.on_progress)
     started = time.monotonic()
+    # Until there is a schedule a signal just ends the run; from then on it ends the search, and the best is returned.
     INTERRUPTION.release()
     try:
         hints = _offer_heuristics(incumbent, params.seed)
@@ -135,6 +136,7 @@ def _offer_heuristics(incumbent: Incumbent, seed: int) -> list[Schedule]:
     """Offer all heuristic schedules, the best one first so that only that has to be judged; return them all."""
     instance = incumbent.instance
     made = list(starting_schedules(instance, incumbent.chunking, seed))
+    # The first one offered is validated, and so is whatever beats it: best first means one validation instead of six.
     by_makespan = sorted(made, key=lambda start: start[1].derived(timeline_of).makespan_ps)
     for name, schedule in by_makespan:
         incumbent.offer(schedule, name)

@@ -25,7 +25,7 @@ LEAST_LIMIT_S = 1e-3
 
 def main(preload: list[str]) -> None:
     """Load and prepare the named solvers, say so, then serve requests until stdin closes."""
-    channel = Channel()
+    channel = Channel()  # first, so that what a package prints while it loads goes nowhere
     collect_garbage_rarely()  # loading packages makes hundreds of thousands of objects that all stay
     BOUNDS.get("assignment")
     for name in preload:
@@ -73,7 +73,7 @@ def _expected(value: Value, kind: type | UnionType) -> Value:
     """Return what a plug-in brought, if it is of the kind that it should be, and can be sent."""
     if not isinstance(value, kind):
         raise TypeError(f"it returned {type(value).__name__}, not {kind}")
-    pickled(value)
+    pickled(value)  # an error here is the plug-in's and is reported as such; in the channel it would end the process
     return value
 
 

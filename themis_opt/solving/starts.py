@@ -26,6 +26,15 @@ def starting_schedules(instance: Instance, chunking: Chunking, seed: int) -> Ite
 
     Where the number of chunks is free, those of 1, 2, 4 … chunks and of the most allowed. With many thousands of stages
     not every scheduler has its turn: time limits are for solving.
+
+    Parameters
+    ----------
+    instance
+        The problem.
+    chunking
+        Sizing and numbers of chunks allowed.
+    seed
+        For schedulers that draw lots.
     """
     counts = _counts(chunking)
     affordable = _affordable(instance, counts)

@@ -117,6 +117,8 @@ def exact_value_text(field: Field, value: Any) -> str:
 class _Ratio(Parameter[Fraction]):
     """How many times one thing is another."""
 
+    is_number = True
+
     def parse(self, text: str) -> Fraction:
         """Return a number such as ``4``, ``2.5`` or ``1/3``."""
         try:
@@ -132,11 +134,6 @@ class _Ratio(Parameter[Fraction]):
         if type(data) is not int and not isinstance(data, str):
             raise InputError(f"{show(data)} is not a number; write it as 4, 2.5 or 1/3")
         return self.parse(str(data))
-
-    @property
-    def is_number(self) -> bool:
-        """A range of them makes sense."""
-        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +174,8 @@ def _unread(name: str) -> Loaded:
 
 
 _TAPER = _Ratio("bandwidth_taper", "Each dimension has so many times the bandwidth of the next.")
-_BANDWIDTH = Quantity("bandwidth", "Of one NPU, one way.", "B/s", parse_bandwidth)
-_LATENCY = Quantity("latency", "Of a step.", "ps", parse_time, above=None)
+_BANDWIDTH = Quantity("bandwidth", "Of one NPU, one way.", parse_bandwidth, unit="B/s")
+_LATENCY = Quantity("latency", "Of a step.", parse_time, above=None, unit="ps")
 _FIELDS = {
     field.name: field
     for field in (

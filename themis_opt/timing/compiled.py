@@ -15,8 +15,9 @@ def compiled(function: Function) -> Function:
     (a read-only installation of a service account); then the function is compiled anew in every process. So it is when
     a file of the cache is damaged or cannot be read or written.
     """
-    import numba
+    import numba  # a second of loading that --help need not pay
 
+    # nogil, so that `interruptibly` can wait beside it.
     try:
         dispatcher = numba.njit(cache=True, nogil=True)(function)
     except (RuntimeError, OSError):

@@ -73,7 +73,17 @@ class CostModel:
         return Fraction(seen, self.num_npus) if phase is Phase.ALL_GATHER else Fraction(1)
 
     def sent_fraction(self, phase: Phase, visited: Iterable[int], dimension: int) -> Fraction:
-        """Return the bytes one NPU sends in a stage, per byte of the chunk (C2)."""
+        """Return the bytes one NPU sends in a stage, per byte of the chunk (C2).
+
+        Parameters
+        ----------
+        phase
+            The stage's phase.
+        visited
+            The dimensions its chunk visited before in this phase.
+        dimension
+            The dimension of the stage.
+        """
         size = self._dimensions[dimension].size
         factor = Fraction(size - 1) if phase is Phase.ALL_GATHER else Fraction(size - 1, size)
         return self.resident_fraction(phase, visited) * factor
@@ -93,11 +103,21 @@ class CostModel:
         return round(num_steps * network_dimension.latency_ps)
 
     def stage(self, size_bytes: int, phase: Phase, visited: Iterable[int], dimension: int) -> StageCost:
-        """Return the cost of the stage of a chunk of `size_bytes` on `dimension` after those in `visited`."""
+        """Return the cost of one stage of a chunk.
+
+        Parameters
+        ----------
+        size_bytes
+            Bytes of the whole chunk.
+        phase, visited, dimension
+            As of `sent_fraction`.
+        """
+        # By set and not by order: what was visited before matters, its sequence does not.
         key = (size_bytes, phase, frozenset(visited), dimension)
         cost = self._stages.get(key)
         if cost is None:
             sent = size_bytes * self.sent_fraction(phase, key[2], dimension)
+            # Transfer and latency are rounded apart: pipelined occupancy holds the dimension for the transfer alone.
             transfer_ps = round(sent * self.transfer_rate(phase, dimension))
             is_first = phase is self.instance.phases[0] and not key[2]
             overhead_ps = self.instance.chunk_overhead_ps if is_first else 0

@@ -59,7 +59,15 @@ def dispatch(
 
 
 def dispatch_table(table: StageTable, policy: DispatchPolicy, *, engine: Engine = Engine.AUTO) -> Dispatched:
-    """Do what `dispatch` does with the stages and costs of a table."""
+    """Do what `dispatch` does with the stages and costs of a table.
+
+    Parameters
+    ----------
+    table
+        The chunks and what their stages cost.
+    policy, engine
+        As of `dispatch`.
+    """
     instance, policy = table.instance, DispatchPolicy(policy)
     keys = _keys(table, policy)
     num_dims = instance.network.num_dimensions
@@ -68,6 +76,7 @@ def dispatch_table(table: StageTable, policy: DispatchPolicy, *, engine: Engine 
     else:
         dispatcher = ReferenceDispatcher(table, policy, table.by_chunk(keys), num_dims)
         makespan_ps, starts, served = dispatcher.run(), dispatcher.starts, dispatcher.served
+    # Made once and shared: a schedule of 512 chunks has thousands of slots, each in one sequence.
     slots = {phase: [Slot(chunk, phase) for chunk in range(len(table.chunks))] for phase in instance.phases}
     slots_at = [slots[phase] for phase, _ in table.kinds[0].path]
     sequences = tuple(tuple(slots_at[stage][chunk] for chunk, stage in sequence) for sequence in served)
@@ -124,5 +133,6 @@ def _fitting(keys: list[list[int]]) -> list[list[int]]:
     """Return keys that fit into 64-bit integers: themselves, or their ranks where they would not."""
     if max(map(max, keys)) < INT64_HEADROOM:
         return keys
+    # Only comparisons matter to a queue, so ranks serve as well as the numbers.
     ranks = {key: rank for rank, key in enumerate(sorted(set(chain.from_iterable(keys))))}
     return [[ranks[key] for key in row] for row in keys]

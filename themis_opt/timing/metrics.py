@@ -39,7 +39,19 @@ def bw_utilization(instance: Instance, makespan_ps: int) -> float:
 
 
 def dimension_utilization(instance: Instance, dimension: int, sent: Fraction, makespan_ps: int) -> float:
-    """Return the part of a dimension's capacity that `sent` bytes use in `makespan_ps`, 0 to 1."""
+    """Return the part of a dimension's capacity that is used, 0 to 1.
+
+    Parameters
+    ----------
+    instance
+        The problem.
+    dimension
+        Index of the dimension.
+    sent
+        Bytes one NPU sends into it.
+    makespan_ps
+        The time in which it does.
+    """
     if not makespan_ps:
         return 0.0
     return float(sent * PS_PER_S / (instance.network.dimensions[dimension].bandwidth_Bps * makespan_ps))
@@ -71,5 +83,6 @@ def geometric_mean(values: Iterable[float]) -> float:
         raise ValueError("the geometric mean of nothing does not exist")
     if min(known) == 0:
         return 0.0
+    # Not the root of the product: a thousand speedups of 2 overflow a float.
     logarithms = [log(value) for value in known]
     return exp(sum(logarithms) / len(logarithms))

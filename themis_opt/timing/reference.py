@@ -42,6 +42,7 @@ class ReferenceDispatcher:
 
     def run(self) -> int:
         """Dispatch everything and return the makespan [ps]."""
+        # ASTRA-sim starts a chunk as soon as it is enqueued; the paper's rule lets all of an instant arrive first.
         for chunk in range(len(self.table.chunks)):
             self._join(chunk, 0)
             if self.policy.is_astra:
@@ -99,7 +100,7 @@ class ReferenceDispatcher:
         if self._busy[k] or not queue:
             return
         if self._reserved[k] is not None:
-            if self._reserved[k] not in queue:
+            if self._reserved[k] not in queue:  # still in flight: nobody else may slip in between
                 return
             chunk, self._reserved[k] = self._reserved[k], None
             assert chunk is not None
@@ -137,6 +138,7 @@ def time_sequences(table: StageTable, sequences: Sequence[Sequence[tuple[int, in
     chunk_at = [0] * len(table.chunks)
     free_at = [0] * len(sequences)
     num_done = [0] * len(sequences)
+    # As long as one dimension can serve the head of its sequence; quadratic at worst, and plain to see right.
     progress = True
     while progress:
         progress = False

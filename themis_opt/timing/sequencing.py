@@ -47,6 +47,7 @@ def simulate(instance: Instance, schedule: Schedule, *, engine: Engine = Engine.
         starts, num_done = time_sequences(table, sequences)
     if num_done != [len(sequence) for sequence in sequences]:
         raise DeadlockError(find_cycle(table, sequences, num_done))
+    # A chunk's last stage ends last; the latest of them is the makespan, its latency included.
     makespan_ps = max(row[-1] + costs[-1].duration_ps for row, costs in zip(starts, table.costs, strict=True))
     return Timeline(makespan_ps, table, starts)
 
@@ -104,6 +105,15 @@ def find_cycle(
     """Return a circle of stages, each waiting for the next, among those a deadlock left undone.
 
     A stage waits for its chunk's earlier stage, or else for the stage at the head of its dimension.
+
+    Parameters
+    ----------
+    table
+        The chunks.
+    sequences
+        ``(chunk, stage)`` pairs per dimension.
+    num_done
+        How many of each could be timed; fewer than there are on one dimension at least.
     """
     next_stage = [0] * len(table.chunks)
     for k, sequence in enumerate(sequences):
@@ -111,6 +121,7 @@ def find_cycle(
             next_stage[chunk] = max(next_stage[chunk], stage + 1)
     k = next(k for k, sequence in enumerate(sequences) if num_done[k] < len(sequence))
     current = sequences[k][num_done[k]]
+    # Every stage left undone waits for another one, and there are finitely many: the trail must meet itself.
     trail: list[tuple[int, int]] = []
     while current not in trail:
         trail.append(current)

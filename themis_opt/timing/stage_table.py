@@ -148,6 +148,7 @@ def build_stage_table(costs: CostModel, chunks: Sequence[Chunk]) -> StageTable:
     if not chunks:
         raise InputError("a schedule needs at least one chunk")
     instance = costs.instance
+    # 512 chunks have a handful of sizes and orders: exact arithmetic is paid once for each of these.
     kinds: list[ChunkKind] = []
     places: dict[tuple[int, Order | None, Order | None], int] = {}
     kind_of = []

@@ -74,6 +74,7 @@ class Timeline:
         )
 
     def _gaps(self, held: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+        # The makespan closes the last gap, and `max` steps over stages of no length.
         gaps = []
         now = 0
         for start, end in [*held, (self.makespan_ps, self.makespan_ps)]:
