@@ -26,7 +26,6 @@ from themis_opt.export.chakra.write.nodes import (
     varint,
     varint_field,
     varint_length,
-    varint_lengths,
 )
 from themis_opt.problem.errors import InputError
 
@@ -40,12 +39,6 @@ def test_varints_come_back(value: int) -> None:
     assert len(data) == varint_length(value)
     # As google.protobuf writes it: an id is field 1.
     assert varint_field(1, value) == Node(id=value).SerializeToString() or value == 0
-
-
-@given(st.integers(0, 70_000), st.integers(0, 40_000))
-def test_lengths_of_a_range_without_making_it(first: int, count: int) -> None:
-    stop = first + min(count, 500) if count % 2 else first + count
-    assert varint_lengths(first, stop) == sum(varint_length(value) for value in range(first, stop))
 
 
 @given(

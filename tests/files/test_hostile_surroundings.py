@@ -16,7 +16,7 @@ from nccl_logs import Group, log
 
 from themis_opt.cli.main import run
 from themis_opt.export.chakra.judge.setup import MAX_RANKS
-from themis_opt.export.chakra.write.readme import MAX_INTERPRETED_RANKS
+from themis_opt.export.chakra.write.folder import MAX_INTERPRETED_RANKS
 from themis_opt.export.msccl.judge.xml_judge import interpret_text
 from themis_opt.files.plain import MAX_FILE_BYTES, MAX_LOG_BYTES, parse_json, read_log, read_text
 from themis_opt.problem.errors import InputError

@@ -9,26 +9,69 @@ from functools import cached_property
 from pathlib import Path
 
 from themis_opt.export.chakra.write.nodes import workload_trace
-from themis_opt.export.chakra.write.peers import PeerPatterns
 from themis_opt.export.chakra.write.plan import TracePlan, whole_bytes
-from themis_opt.export.chakra.write.readme import (
-    MAX_INTERPRETED_RANKS,
-    RUN_COMMAND,
-    TEMPLATE,
-    code_word,
-    min_open_files,
-)
-from themis_opt.export.chakra.write.replay import Replay
+from themis_opt.export.chakra.write.replay import replay_network, replay_ns
 from themis_opt.export.chakra.write.traces import TraceSize, exact_size, least_size, write_traces
+from themis_opt.files.astra2_network import astra2_network_text
 from themis_opt.files.schedule_file import schedule_text
 from themis_opt.problem.collective import Collective, Phase
 from themis_opt.problem.instance import Instance, Occupancy
-from themis_opt.problem.network import Algorithm
+from themis_opt.problem.network import Algorithm, Network
 from themis_opt.problem.schedule import Schedule
 from themis_opt.problem.units import format_size
 
-SMALL_FILES = ("README.md", "network.yml", "system.json", "memory.json", "schedule.json")
-"""The files besides the traces; the schedule is put in place last, so that a folder that has it is complete."""
+MAX_INTERPRETED_RANKS = 1024
+"""What `validate` runs on symbols."""
+_NUM_SMALL_FILES = 5
+
+_README = """\
+# {folder.instance.collective} of {size_text} on `{name}`, for ASTRA-sim 2
+
+{folder.schedule.num_chunks} chunks on {folder.instance.num_npus} ranks ({sizes}), scheduled by `{scheduler}`.
+Written by themis-opt; all of it can be written again from `schedule.json`.
+
+## Run
+
+With the analytical backend without congestion, from inside this folder, which must be writable:
+
+    ulimit -n {open_files}
+    AstraSim_Analytical_Congestion_Unaware --workload-configuration=./wl --system-configuration=./system.json \
+--network-configuration=./network.yml --remote-memory-configuration=./memory.json
+
+(`astra-sim/build/astra_analytical/build/bin/` is where its build puts the program.) Replaying takes about
+{folder.size.replay_text} of memory.
+
+## Expect
+
+    expected time: {folder.expected_ns} ns
+
+The schedule's own time is {folder.makespan_ps} ps; the replay is {folder.deviation:+z.4%} off. ASTRA-sim counts whole
+bytes and cuts every step to whole nanoseconds: floor(hops * latency + bytes / bandwidth).
+The run is right when **every** rank has a line `sys[i] finished, {folder.expected_ns} cycles` and no line says
+`unreleased nodes`. The exit status proves nothing.
+{notes}
+## Check without ASTRA-sim
+
+    themis-opt validate .
+
+runs the traces on symbols: every rank must end with every contribution exactly once.{too_large}
+
+## Files
+
+| file | what it is |
+|---|---|
+| `network.yml` | {num_dimensions} dimensions; `bandwidth`: GiB/s of one message, `latency`: ns per hop |
+| `system.json` | one custom algorithm, `rank`; `preferred-dataset-splits` stays 1, the chunks are in the traces |
+| `memory.json` | no memory model |
+| `wl.<rank>.et` | the workload: one collective |
+| `rank.<rank>.et` | the rank's messages: {folder.plan.nodes_per_rank} nodes, SENDs and RECVs |
+| `schedule.json` | the schedule, for themis-opt |
+
+{folder.size.num_nodes} nodes in {folder.size.num_bytes} bytes. \
+Rank = a0 + a1 * P0 + a2 * P0 * P1 ..., with the coordinates a of the
+dimensions in the order of network.yml. Tag = {tag}: the stages of a
+chunk and the messages of a stage count from 0, step by step, those of a direct step by their distance.
+"""
 
 
 class AstraFolder:
@@ -52,13 +95,10 @@ class AstraFolder:
         self.instance = schedule.instance
         self.ranks: Sequence[int] = range(self.instance.num_npus) if ranks is None else ranks
         self.is_partial = len(self.ranks) < self.instance.num_npus
+        self.num_files = 2 * len(self.ranks) + _NUM_SMALL_FILES
         self.plan = TracePlan(schedule)
-        self.replay = Replay(self.instance)
-
-    @property
-    def num_files(self) -> int:
-        """Files in the folder: two per rank, and the small ones."""
-        return 2 * len(self.ranks) + len(SMALL_FILES)
+        self.makespan_ps = self.plan.timeline.makespan_ps
+        """The schedule's own time."""
 
     @property
     def least_size(self) -> TraceSize:
@@ -68,30 +108,45 @@ class AstraFolder:
     @cached_property
     def size(self) -> TraceSize:
         """The exact size of the traces."""
-        return exact_size(self.plan, self.ranks, self._patterns)
+        return exact_size(self.plan, self.ranks)
+
+    @cached_property
+    def network(self) -> Network:
+        """The involved dimensions as ASTRA-sim sees them."""
+        # Not before it is wanted: of a group of a billion it would never end, and its traces are refused by their size.
+        return replay_network(self.instance)
+
+    @cached_property
+    def network_text(self) -> str:
+        """The text of network.yml."""
+        return astra2_network_text(self.network)
 
     @cached_property
     def expected_ns(self) -> int:
         """The time that ASTRA-sim will report."""
-        return self.replay.makespan_ns(self.plan)
-
-    @property
-    def makespan_ps(self) -> int:
-        """The schedule's own time."""
-        return self.plan.timeline.makespan_ps
+        return replay_ns(self.plan, self.network_text)
 
     @property
     def deviation(self) -> float:
         """By how much the time that ASTRA-sim will report is off the schedule's own, as a fraction of that."""
-        makespan_ps = self.makespan_ps
-        return (self.expected_ns * 1000 - makespan_ps) / makespan_ps if makespan_ps else 0.0
+        return (self.expected_ns * 1000 - self.makespan_ps) / self.makespan_ps if self.makespan_ps else 0.0
+
+    @cached_property
+    def changed(self) -> tuple[int, ...]:
+        """The involved dimensions whose figures in network.yml are not those of their links, by network index."""
+        given = ((k, self.instance.network.dimensions[k]) for k in self.instance.involved)
+        return tuple(
+            k
+            for (k, own), seen in zip(given, self.network.dimensions, strict=True)
+            if (seen.bandwidth_Bps, seen.latency_ps) != (own.bandwidth_Bps, own.latency_ps)
+        )
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
-        """What the replay does not do as the schedule has it, and what a reader might not expect, a sentence each."""
+        """What the replay does not do as the schedule has it, and what you might not expect, a sentence each."""
         num_ranks, num_npus = len(self.ranks), self.instance.num_npus
         partial = f"only {num_ranks} of {num_npus} ranks are written, so ASTRA-sim cannot run this folder"
-        return ((partial,) if self.is_partial else ()) + _remarks(self.instance, self.replay.changed)
+        return (*([partial] if self.is_partial else ()), *_remarks(self.instance, self.changed))
 
     def write(self, folder: Path) -> None:
         """Write everything into an empty folder.
@@ -103,24 +158,30 @@ class AstraFolder:
         OSError
             When a file cannot be written.
         """
+        system = {
+            "scheduling-policy": "LIFO",
+            # More chunks here than one, or none, and nothing finishes: the chunks are in the traces.
+            "preferred-dataset-splits": 1,
+            f"{self.instance.collective}-implementation-custom": ["rank"],
+        }
         texts = {
-            "network.yml": self.replay.network_text,
-            "system.json": _json(self._system()),
+            "network.yml": self.network_text,
+            "system.json": _json(system),
             "memory.json": _json({"memory-type": "NO_MEMORY_EXPANSION"}),
             "README.md": self._readme(),
             "schedule.json": schedule_text(self.schedule),
         }
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
-        workload = workload_trace(self.instance.collective, self._workload_bytes)
+        size_bytes = self.instance.size_bytes
+        # ASTRA-sim's size of an All-Gather is what each rank starts with.
+        gathers = self.instance.collective is Collective.ALL_GATHER
+        array_bytes = max(1, size_bytes // self.instance.num_npus) if gathers else whole_bytes(Fraction(size_bytes))
+        workload = workload_trace(self.instance.collective, array_bytes)
         for rank in self.ranks:
             # The same for all, and a file for each: ASTRA-sim opens one by the number of its rank.
             (folder / f"wl.{rank}.et").write_bytes(workload)
-        write_traces(self.plan, self.ranks, self._patterns, folder)
-
-    @cached_property
-    def _patterns(self) -> PeerPatterns:
-        return PeerPatterns(self.instance, self.ranks)
+        write_traces(self.plan, self.ranks, folder)
 
     def _readme(self) -> str:
         instance, plan = self.instance, self.plan
@@ -128,50 +189,31 @@ class AstraFolder:
         too_large = (
             f"\n(It takes at most {MAX_INTERPRETED_RANKS} ranks: export a smaller network of the same shape for that.)"
         )
-        return TEMPLATE.format(
+        return _README.format(
             folder=self,
-            name=code_word(instance.network.name),
-            scheduler=code_word(self.schedule.scheduler or "nobody knows whom"),
+            name=_code_word(instance.network.name),
+            scheduler=_code_word(self.schedule.scheduler or "nobody knows whom"),
             size_text=format_size(instance.size_bytes),
-            sizes=" x ".join(str(instance.network.dimensions[k].size) for k in instance.involved),
-            num_dimensions=len(instance.involved),
-            open_files=min_open_files(instance.num_npus),
-            command=RUN_COMMAND,
+            sizes=" x ".join(str(dimension.size) for dimension in self.network.dimensions),
+            num_dimensions=len(self.network.dimensions),
+            # ASTRA-sim keeps both files of every rank open.
+            open_files=2 * instance.num_npus + 21,
             notes=f"\n{notes}" if notes else "",
             too_large=too_large if instance.num_npus > MAX_INTERPRETED_RANKS else "",
             tag=f"(chunk * {plan.stages_per_chunk} + stage) * {plan.tag_width} + message",
         )
-
-    def _system(self) -> dict[str, object]:
-        # More chunks here than one, or none, and nothing finishes: the chunks are in the traces.
-        return {
-            "scheduling-policy": "LIFO",
-            "preferred-dataset-splits": 1,
-            f"{self.instance.collective}-implementation-custom": ["rank"],
-        }
-
-    @property
-    def _workload_bytes(self) -> int:
-        """The collective's size as ASTRA-sim counts it: of an All-Gather, what each rank starts with."""
-        if self.instance.collective is Collective.ALL_GATHER:
-            return max(1, self.instance.size_bytes // self.instance.num_npus)
-        return whole_bytes(Fraction(self.instance.size_bytes))
 
 
 def _json(data: dict[str, object]) -> str:
     return json.dumps(data, indent=1) + "\n"
 
 
-def _remarks(instance: Instance, changed: Sequence[int]) -> tuple[str, ...]:
-    """Return what a reader has to know to compare a replay with its schedule.
+def _code_word(text: str) -> str:
+    """Return a name from a file as it may stand between backticks on a line."""
+    return "".join(character if character.isprintable() and character != "`" else "?" for character in text)
 
-    Parameters
-    ----------
-    instance
-        The problem.
-    changed
-        Dimensions whose figures in network.yml are not those of their links.
-    """
+
+def _remarks(instance: Instance, changed: Sequence[int]) -> list[str]:
     dimensions = instance.network.dimensions
     found = []
     left_out = [f"dim{k + 1}" for k in range(len(dimensions)) if k not in instance.involved]
@@ -202,4 +244,4 @@ def _remarks(instance: Instance, changed: Sequence[int]) -> tuple[str, ...]:
             f"what {what}, and latency per hop, such that a stage takes what the schedule says; they are not those "
             "of its links"
         )
-    return tuple(found)
+    return found

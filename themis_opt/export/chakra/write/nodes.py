@@ -1,10 +1,9 @@
 """The nodes of a trace as bytes: SEND, RECV and the collective of a workload.
 
 Field numbers and node types are those of Chakra's ``et_def.proto`` (github.com/mlcommons/chakra, schema/protobuf).
-Names are left out: nothing reads them. Protocol buffers are written by hand, as far as a node needs them: a field is a
-key, ``number << 3 | wire type``, and a value. Wire type 0 is a varint (seven bits a byte, lowest first, the top bit set
-on all but the last byte), wire type 2 a length and so many bytes (protobuf.dev/programming-guides/encoding). So
-everything but a node's peer is encoded once for all ranks, which the official library cannot do.
+Names are left out: nothing reads them. Protocol buffers are written by hand, as far as a node needs them
+(protobuf.dev/programming-guides/encoding): so everything but a node's peer is encoded once for all ranks, which the
+official library cannot do.
 """
 
 from __future__ import annotations
@@ -13,19 +12,17 @@ from typing import NamedTuple
 
 from themis_opt.problem.collective import Collective
 
-SEND, RECEIVE, COLLECTIVE = 5, 6, 7
-"""The only node types in our files; ASTRA-sim charges at least 1 ns for a computation and never ends any other."""
-
-COMM_TYPES = {Collective.ALL_REDUCE: 0, Collective.ALL_GATHER: 2, Collective.REDUCE_SCATTER: 7}
+# ASTRA-sim charges at least 1 ns for a computation and never ends any other type of node.
+SEND, RECEIVE, _COLLECTIVE = 5, 6, 7
+_COMM_TYPES = {Collective.ALL_REDUCE: 0, Collective.ALL_GATHER: 2, Collective.REDUCE_SCATTER: 7}
 
 _VARINT, _LENGTH_DELIMITED = 0, 2
-_ID, _TYPE, _DATA_DEPS, _ATTRIBUTE = 1, 3, 5, 10
+_VERSION, _ID, _TYPE, _DATA_DEPS, _ATTRIBUTE = 1, 1, 3, 5, 10
 _NAME, _INT32, _INT64, _BOOL = 1, 7, 9, 27
-_VERSION = 1
 
 
 def varint(value: int) -> bytes:
-    """Return a number from 0 to 2^64 - 1 as a varint.
+    """Return a number from 0 to 2^64 - 1 as a varint: seven bits a byte, lowest first, the top bit on all but the last.
 
     >>> varint(300).hex()
     'ac02'
@@ -41,12 +38,6 @@ def varint(value: int) -> bytes:
 def varint_length(value: int) -> int:
     """Return how many bytes `varint` makes of a number."""
     return max(1, (value.bit_length() + 6) // 7)
-
-
-def varint_lengths(first: int, stop: int) -> int:
-    """Return how many bytes the numbers from `first` to `stop - 1` take together."""
-    # A number takes one byte, and one more for each power of 128 that it reaches.
-    return sum(max(0, stop - max(first, 128**power if power else 0)) for power in range(varint_length(stop)))
 
 
 def varint_field(number: int, value: int) -> bytes:
@@ -68,36 +59,21 @@ METADATA = record(bytes_field(_VERSION, b"themis-opt"))
 """The first record of every file: GlobalMetadata with a version string."""
 
 
-def _attribute(name: str, kind: int, value: int) -> bytes:
-    """Return an attribute field of a node; a value of zero is written, since its oneof would be unset without it."""
-    return bytes_field(_ATTRIBUTE, bytes_field(_NAME, name.encode("ascii")) + varint_field(kind, value))
+def _attribute(name: bytes, kind: int, value: int) -> bytes:
+    # A value of zero is written: without it the oneof would be unset.
+    return bytes_field(_ATTRIBUTE, bytes_field(_NAME, name) + varint_field(kind, value))
 
 
-_ON_NETWORK = _attribute("is_cpu_op", _BOOL, 0)
+_ON_NETWORK = _attribute(b"is_cpu_op", _BOOL, 0)
 _PEER_KEY = varint(_ATTRIBUTE << 3 | _LENGTH_DELIMITED)
 _PEER_BODY = {
-    node_type: bytes_field(_NAME, name) + varint(_INT32 << 3)
+    node_type: bytes_field(_NAME, name) + varint(_INT32 << 3 | _VARINT)
     for node_type, name in ((SEND, b"comm_dst"), (RECEIVE, b"comm_src"))
 }
-_SIZE = _attribute("comm_size", _INT64, 0)
-_TAG = _attribute("comm_tag", _INT32, 0)
-_LEAST_BODY = len(varint_field(_ID, 0) + varint_field(_TYPE, SEND) + _ON_NETWORK + _SIZE + _TAG)
-_LEAST_BODY += len(_PEER_KEY + b"\0" + _PEER_BODY[SEND])
-"""Of a message whose id, size and tag take a byte each, without dependencies and peer."""
 
 
 class Message(NamedTuple):
-    """What a SEND or RECV says besides its peer.
-
-    Attributes
-    ----------
-    node_id
-        Its id in the file, from 1.
-    node_type
-        `SEND` or `RECEIVE`.
-    size_bytes, tag
-        Of the message; equal on both sides.
-    """
+    """What a SEND or RECV says besides its peer; the size and the tag are equal on both sides, ids count from 1."""
 
     node_id: int
     node_type: int
@@ -113,9 +89,6 @@ def data_deps(dependencies: bytes) -> bytes:
 def message_head(message: Message, deps_field: bytes, peer_length: int) -> bytes:
     """Return a node with its length in front up to the varint of its peer, with which it ends.
 
-    Everything but the peer is the same on every rank, so that this is made once for all ranks whose peer takes
-    `peer_length` bytes.
-
     Parameters
     ----------
     message
@@ -123,7 +96,7 @@ def message_head(message: Message, deps_field: bytes, peer_length: int) -> bytes
     deps_field
         The field of what it waits for (`data_deps`).
     peer_length
-        Bytes of the varint that comes after it.
+        Bytes of the varint that comes after it: two lengths inside depend on them.
     """
     peer_body = _PEER_BODY[message.node_type]
     body = b"".join(
@@ -132,8 +105,8 @@ def message_head(message: Message, deps_field: bytes, peer_length: int) -> bytes
             varint_field(_TYPE, message.node_type),
             deps_field,
             _ON_NETWORK,
-            _attribute("comm_size", _INT64, message.size_bytes),
-            _attribute("comm_tag", _INT32, message.tag),
+            _attribute(b"comm_size", _INT64, message.size_bytes),
+            _attribute(b"comm_tag", _INT32, message.tag),
             _PEER_KEY,
             varint(len(peer_body) + peer_length),
             peer_body,
@@ -143,7 +116,7 @@ def message_head(message: Message, deps_field: bytes, peer_length: int) -> bytes
 
 
 def message_length(message: Message, deps_length: int, peer_length: int) -> int:
-    """Return the bytes of a whole node, length in front included, without making it.
+    """Return the bytes of a whole node, length in front included, without copying what it waits for.
 
     Parameters
     ----------
@@ -152,13 +125,13 @@ def message_length(message: Message, deps_length: int, peer_length: int) -> int:
     deps_length, peer_length
         Bytes of the field of what it waits for, and of its peer's varint.
     """
-    body = _LEAST_BODY + deps_length + peer_length - 3
-    body += varint_length(message.node_id) + varint_length(message.size_bytes) + varint_length(message.tag)
+    # Without dependencies a node has less than 128 bytes, so that its length takes one of them.
+    body = len(message_head(message, b"", peer_length)) - 1 + deps_length + peer_length
     return varint_length(body) + body
 
 
 def workload_trace(collective: Collective, size_bytes: int) -> bytes:
     """Return the file of a workload that is one collective, the same for every rank."""
-    node = varint_field(_ID, 1) + varint_field(_TYPE, COLLECTIVE) + _ON_NETWORK
-    node += _attribute("comm_type", _INT64, COMM_TYPES[collective]) + _attribute("comm_size", _INT64, size_bytes)
+    node = varint_field(_ID, 1) + varint_field(_TYPE, _COLLECTIVE) + _ON_NETWORK
+    node += _attribute(b"comm_type", _INT64, _COMM_TYPES[collective]) + _attribute(b"comm_size", _INT64, size_bytes)
     return METADATA + record(node)

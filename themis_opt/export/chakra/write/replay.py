@@ -19,13 +19,11 @@ that of one link, and a switch with half its step latency per hop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from math import floor
 
-from themis_opt.export.chakra.write.plan import StagePlan, TracePlan
+from themis_opt.export.chakra.write.plan import TracePlan
 from themis_opt.export.stage_messages import stage_steps
-from themis_opt.files.astra2_network import astra2_network_text
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
@@ -35,120 +33,78 @@ MAX_NS = 2**53
 """Beyond this (104 days) a double no longer counts nanoseconds."""
 
 
-def num_hops(topology: Topology, size: int, source: int, destination: int) -> int:
+def num_hops(topology: Topology, size: int, distance: int) -> int:
     """Return the hops that ASTRA-sim charges a message between two members of a group.
 
     Parameters
     ----------
     topology, size
         Of the group.
-    source, destination
-        Two of its members.
+    distance
+        How far apart they are, counted in one direction.
     """
-    if topology is Topology.SWITCH:
-        return 2
-    if topology is Topology.FULLY_CONNECTED:
-        return 1
-    ahead = (destination - source) % size
-    return min(ahead, size - ahead)
+    if topology is Topology.RING:
+        return min(distance, size - distance)
+    return 2 if topology is Topology.SWITCH else 1
 
 
-def step_hops(dimension: Dimension) -> tuple[int, ...]:
-    """Return the hops of the slowest message of each Reduce-Scatter step; All-Gather runs the same backwards."""
+def _step_hops(dimension: Dimension, phase: Phase) -> list[int]:
+    """Return the hops of the slowest message of each step."""
     assert dimension.algorithm is not None  # set by Dimension
-    steps = stage_steps(dimension.algorithm, Phase.REDUCE_SCATTER, dimension.size, 0)
-    return tuple(max(num_hops(dimension.topology, dimension.size, 0, send.receiver) for send in step) for step in steps)
+    steps = stage_steps(dimension.algorithm, phase, dimension.size, 0)
+    return [max(num_hops(dimension.topology, dimension.size, send.receiver) for send in step) for step in steps]
 
 
 def replay_network(instance: Instance) -> Network:
     """Return the involved dimensions as ASTRA-sim has to see them, so that a stage takes what the schedule says."""
-    involved = (instance.network.dimensions[k] for k in instance.involved)
-    return Network(instance.network.name, tuple(_as_replayed(dimension) for dimension in involved))
+    dimensions = []
+    for dimension in (instance.network.dimensions[k] for k in instance.involved):
+        num_peers, hops = dimension.size - 1, _step_hops(dimension, Phase.REDUCE_SCATTER)
+        of_message = dimension.bandwidth_Bps / (num_peers if dimension.algorithm is Algorithm.DIRECT else 1)
+        # The hops of all steps share the latency of the stage, whatever each step's own number of hops.
+        per_hop_ps = dimension.latency_ps * len(hops) / sum(hops)
+        # The file has one link's bandwidth and one hop's latency; a network has an NPU's, and a step's.
+        bandwidth_Bps = of_message * (num_peers if dimension.topology is Topology.FULLY_CONNECTED else 1)
+        latency_ps = per_hop_ps * (2 if dimension.topology is Topology.SWITCH else 1)
+        dimensions.append(replace(dimension, bandwidth_Bps=bandwidth_Bps, latency_ps=latency_ps, links=None))
+    return Network(instance.network.name, tuple(dimensions))
 
 
-def _as_replayed(dimension: Dimension) -> Dimension:
-    size, hops = dimension.size, step_hops(dimension)
-    is_full, is_switch = dimension.topology is Topology.FULLY_CONNECTED, dimension.topology is Topology.SWITCH
-    of_message = dimension.bandwidth_Bps / (size - 1 if dimension.algorithm is Algorithm.DIRECT else 1)
-    # The hops of all steps share the latency of the stage, whatever each step's own number of hops.
-    per_hop_ps = dimension.latency_ps * len(hops) / sum(hops)
-    return replace(
-        dimension,
-        bandwidth_Bps=of_message * (size - 1 if is_full else 1),
-        latency_ps=per_hop_ps * (2 if is_switch else 1),
-        links=None,
-    )
+def replay_ns(plan: TracePlan, network_text: str) -> int:
+    """Return the time ASTRA-sim will report: a stage begins when its chunk's and its dimension's last ones end.
 
-
-@dataclass(frozen=True)
-class Replay:
-    """ASTRA-sim's network file of an instance, and its clock.
-
-    Attributes
+    Parameters
     ----------
-    instance
-        The problem.
+    plan
+        What is replayed.
+    network_text
+        The network file.
+
+    Raises
+    ------
+    InputError
+        When a time is more than a double can count.
     """
-
-    instance: Instance
-
-    @cached_property
-    def network_text(self) -> str:
-        """The text of network.yml."""
-        return astra2_network_text(replay_network(self.instance))
-
-    @cached_property
-    def changed(self) -> tuple[int, ...]:
-        """The involved dimensions whose figures in network.yml are not those of their links, by network index."""
-        seen = replay_network(self.instance).dimensions
-        dimensions = self.instance.network.dimensions
-        return tuple(
-            k
-            for k, given in zip(self.instance.involved, seen, strict=True)
-            if (given.bandwidth_Bps, given.latency_ps) != (dimensions[k].bandwidth_Bps, dimensions[k].latency_ps)
-        )
-
-    @cached_property
-    def _links(self) -> dict[int, tuple[float, float]]:
-        """Bytes per ns of a message and ns of a hop, by dimension, from the decimals that are in the file."""
-        # Read back from the text: the double that ASTRA-sim computes with is the one of the decimals in the file.
-        lists = dict(line.split(": ") for line in self.network_text.splitlines())
-        rows = [[float(number) for number in lists[key].strip("[]").split(",")] for key in ("bandwidth", "latency")]
-        bytes_per_ns = [bandwidth * 2**30 / 10**9 for bandwidth in rows[0]]
-        return dict(zip(self.instance.involved, zip(bytes_per_ns, rows[1], strict=True), strict=True))
-
-    @cached_property
-    def _hops(self) -> dict[int, tuple[int, ...]]:
-        return {k: step_hops(self.instance.network.dimensions[k]) for k in self.instance.involved}
-
-    def stage_ns(self, stage: StagePlan) -> int:
-        """Return how long ASTRA-sim takes for a stage (A1).
-
-        Raises
-        ------
-        InputError
-            When it is more than a double can count.
-        """
-        bytes_per_ns, hop_ns = self._links[stage.dimension]
-        hops = self._hops[stage.dimension]
-        if stage.phase is Phase.ALL_GATHER:
-            hops = hops[::-1]
-        total = 0
-        for h, m in zip(hops, stage.message_bytes, strict=True):
-            step_ns = h * hop_ns + float(m) / bytes_per_ns if bytes_per_ns else float(MAX_NS)
+    # Read back from the text: the double that ASTRA-sim computes with is the one of the decimals in the file.
+    lists = dict(line.split(": ") for line in network_text.splitlines())
+    columns = ([float(number) for number in lists[key].strip("[]").split(",")] for key in ("bandwidth", "latency"))
+    links = dict(zip(plan.instance.involved, zip(*columns, strict=True), strict=True))
+    dimensions = plan.instance.network.dimensions
+    hops_of = {(k, phase): _step_hops(dimensions[k], phase) for k in links for phase in plan.instance.phases}
+    end_of_chunk: dict[int, int] = {}
+    end_of_dimension: dict[int, int] = {}
+    for stage in plan.stages:
+        chunk, phase, k, steps = stage
+        bandwidth, hop_ns = links[k]
+        bytes_per_ns = bandwidth * 2**30 / 10**9
+        end_ns = max(end_of_chunk.get(chunk, 0), end_of_dimension.get(k, 0))
+        for hops, step in zip(hops_of[k, phase], steps, strict=True):
+            step_ns = hops * hop_ns + float(step.size_bytes) / bytes_per_ns if bytes_per_ns else float(MAX_NS)
             if step_ns >= MAX_NS:
                 raise InputError(
-                    f"chunk {stage.chunk} {stage.phase} on dim{stage.dimension + 1}: a step takes {step_ns:.3g} ns, "
+                    f"chunk {chunk} {phase} on dim{k + 1}: a step takes {step_ns:.3g} ns, "
                     f"and ASTRA-sim counts to {MAX_NS}; give the network more bandwidth or the collective fewer bytes"
                 )
-            total += floor(step_ns)
-        return total
-
-    def makespan_ns(self, plan: TracePlan) -> int:
-        """Return the time ASTRA-sim will report: a stage begins when its chunk's and its dimension's last ones end."""
-        end_of_chunk: dict[int, int] = {}
-        end_of_dimension: dict[int, int] = {}
-        for stage in plan.stages:
-            start = max(end_of_chunk.get(stage.chunk, 0), end_of_dimension.get(stage.dimension, 0))
-            end_of_chunk[stage.chunk] = end_of_dimension[stage.dimension] = start + self.stage_ns(stage)
-        return max(end_of_chunk.values())
+            end_ns += floor(step_ns)
+        end_of_chunk[chunk] = end_of_dimension[k] = end_ns
+    return max(end_of_chunk.values())

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from themis_opt.export.chakra.write.nodes import (
     METADATA,
@@ -22,10 +21,8 @@ from themis_opt.export.chakra.write.nodes import (
     message_length,
     varint,
     varint_length,
-    varint_lengths,
 )
-from themis_opt.export.chakra.write.peers import PeerPatterns
-from themis_opt.export.chakra.write.plan import IdRanges, TracePlan
+from themis_opt.export.chakra.write.plan import Pattern, TracePlan
 from themis_opt.problem.units import format_size, size_column
 
 MAX_PIECE_NODES = 20_000
@@ -43,12 +40,8 @@ class TraceSize:
 
     Attributes
     ----------
-    num_ranks
-        How many ranks are written.
-    num_nodes
-        Nodes in all files together.
-    num_bytes
-        Bytes in all of them together.
+    num_ranks, num_nodes, num_bytes
+        How many ranks are written; nodes and bytes in all their files together.
     """
 
     num_ranks: int
@@ -67,56 +60,35 @@ class TraceSize:
         return size_column([self.num_bytes])[0]
 
 
-class _Node(NamedTuple):
-    """A node without its peer: which pattern its peer follows, and its bytes for each length of the peer's varint."""
-
-    pattern: int
-    heads: tuple[bytes, ...]
-
-
 def least_size(plan: TracePlan, num_ranks: int) -> TraceSize:
     """Return the number of nodes, and bytes that are too few, without looking at any stage."""
     num_nodes = plan.nodes_per_rank * num_ranks
     return TraceSize(num_ranks, num_nodes, num_nodes * MIN_NODE_BYTES)
 
 
-def exact_size(plan: TracePlan, ranks: Sequence[int], patterns: PeerPatterns) -> TraceSize:
-    """Return the exact size of the traces.
-
-    Parameters
-    ----------
-    plan
-        What is written.
-    ranks, patterns
-        For which ranks, and whom they talk to.
-    """
-    lengths = [Counter(map(varint_length, peers)) for peers in zip(*map(patterns.of_rank, ranks), strict=True)]
+def exact_size(plan: TracePlan, ranks: Sequence[int]) -> TraceSize:
+    """Return the exact size of the traces of some ranks."""
+    lengths: dict[Pattern, Counter[int]] = {}
+    for rank in ranks:
+        for pattern, peer in plan.peers(rank).items():
+            lengths.setdefault(pattern, Counter())[varint_length(peer)] += 1
     total = len(ranks) * len(METADATA)
-    for waits_for, messages in _steps(plan, patterns):
-        packed = sum(varint_lengths(first, stop) for first, stop in waits_for)
-        deps_length = 1 + varint_length(packed) + packed if packed else 0
+    for deps_field, messages in _steps(plan):
         for pattern, message in messages:
             for peer_length, count in lengths[pattern].items():
-                total += count * message_length(message, deps_length, peer_length)
+                total += count * message_length(message, len(deps_field), peer_length)
     return TraceSize(len(ranks), plan.nodes_per_rank * len(ranks), total)
 
 
-def trace_name(rank: int) -> str:
-    """Return the file name of a rank's trace."""
-    return f"rank.{rank}.et"
-
-
-def write_traces(plan: TracePlan, ranks: Sequence[int], patterns: PeerPatterns, folder: Path) -> None:
-    """Write the trace of each of these ranks.
+def write_traces(plan: TracePlan, ranks: Sequence[int], folder: Path) -> None:
+    """Write the traces of some ranks.
 
     Parameters
     ----------
     plan
         What is written.
-    ranks, patterns
-        For which ranks, and whom they talk to.
-    folder
-        Where to.
+    ranks, folder
+        For which ranks, and where to.
 
     Raises
     ------
@@ -124,29 +96,29 @@ def write_traces(plan: TracePlan, ranks: Sequence[int], patterns: PeerPatterns, 
         When a file cannot be written.
     """
     mode, before = "wb", METADATA
-    for piece in _pieces(plan, patterns):
+    for piece in _pieces(plan):
         for rank in ranks:
-            peers = [(len(peer) - 1, peer) for peer in map(varint, patterns.of_rank(rank))]
+            peers = {pattern: varint(peer) for pattern, peer in plan.peers(rank).items()}
             parts = [before]
             for pattern, heads in piece:
-                length, peer = peers[pattern]
-                parts += (heads[length], peer)
+                peer = peers[pattern]
+                parts += (heads[len(peer) - 1], peer)
             # Opened anew for each piece: a thousand open files are more than most systems allow.
-            with open(folder / trace_name(rank), mode) as file:
+            with open(folder / f"rank.{rank}.et", mode) as file:
                 file.write(b"".join(parts))
         mode, before = "ab", b""
 
 
-def _pieces(plan: TracePlan, patterns: PeerPatterns) -> Iterator[list[_Node]]:
+def _pieces(plan: TracePlan) -> Iterator[list[tuple[Pattern, list[bytes]]]]:
+    """Yield nodes without their peer: its pattern, and the node's bytes for each length of the peer's varint."""
     peer_lengths = range(1, varint_length(plan.instance.num_npus - 1) + 1)
-    piece: list[_Node] = []
+    piece: list[tuple[Pattern, list[bytes]]] = []
     num_bytes = 0
-    for waits_for, messages in _steps(plan, patterns):
-        deps_field = data_deps(b"".join(varint(node) for ids in waits_for for node in range(*ids)))
+    for deps_field, messages in _steps(plan):
         for pattern, message in messages:
-            node = _Node(pattern, tuple(message_head(message, deps_field, length) for length in peer_lengths))
-            piece.append(node)
-            num_bytes += len(node.heads[0])
+            heads = [message_head(message, deps_field, length) for length in peer_lengths]
+            piece.append((pattern, heads))
+            num_bytes += len(heads[0])
         if len(piece) >= MAX_PIECE_NODES or num_bytes >= MAX_PIECE_BYTES:
             yield piece
             piece, num_bytes = [], 0
@@ -154,17 +126,16 @@ def _pieces(plan: TracePlan, patterns: PeerPatterns) -> Iterator[list[_Node]]:
         yield piece
 
 
-def _steps(plan: TracePlan, patterns: PeerPatterns) -> Iterator[tuple[IdRanges, list[tuple[int, Message]]]]:
-    """Yield of every step of every stage what it waits for, and its messages with the patterns of their peers."""
+def _steps(plan: TracePlan) -> Iterator[tuple[bytes, list[tuple[Pattern, Message]]]]:
+    """Yield the field of what each step waits for, and its messages with the patterns of their peers."""
     for stage in plan.stages:
-        waits_for, node_id, tag = stage.waits_for, stage.first_id, stage.first_tag
-        for sides, size_bytes in zip(patterns.steps[stage.dimension, stage.phase], stage.message_bytes, strict=True):
-            first_of_step = node_id
-            messages = []
-            for node_type, slots in zip((SEND, RECEIVE), sides, strict=True):
-                for slot, pattern in enumerate(slots):
-                    messages.append((pattern, Message(node_id, node_type, size_bytes, tag + slot)))
-                    node_id += 1
-            yield waits_for, messages
-            tag += len(sides[0])
-            waits_for = ((first_of_step, node_id),)
+        for shape, ids, tag, size_bytes, waits_for in stage.steps:
+            sides = [(SEND, slot, pattern) for slot, pattern in enumerate(shape.to)]
+            sides += [(RECEIVE, slot, pattern) for slot, pattern in enumerate(shape.come_from)]
+            yield (
+                data_deps(b"".join(varint(node) for before in waits_for for node in before)),
+                [
+                    (pattern, Message(node_id, node_type, size_bytes, tag + slot))
+                    for node_id, (node_type, slot, pattern) in zip(ids, sides, strict=True)
+                ],
+            )
