@@ -38,6 +38,9 @@ _SIMPLE_DENOMINATOR = 1000
 _DENOMINATORS = (10**6, 10**9, 10**12, 10**15)
 """Denominators tried where they are not; float duals have no more than 15 digits."""
 
+FEW_BYTES = 1000
+"""Where equal chunks leave more than one part in so many of the size over, weights for any sizes are tried as well."""
+
 _TOLERANCE = 1e-10
 """The smallest that HiGHS takes: duals a little wrong cost a little of the bound."""
 
@@ -77,9 +80,13 @@ def fluid_bound(instance: Instance, scope: BoundScope, params: SolverParams) -> 
 def _candidates(instance: Instance, scope: BoundScope, params: SolverParams) -> Iterator[dict[int, Fraction]]:
     """Yield weights worth certifying, simple ones first."""
     yield _bandwidth_shares(instance)
-    program = _FluidProgram(instance, scope.sizes, scope.min_chunks)
-    with suppress(SolverError):  # a program HiGHS cannot solve proves nothing, and what it would add is not certain
-        yield from _near(program.load_duals(params.time_limit_s))
+    sizings = [scope.sizes]
+    if scope.sizes is Sizing.EQUAL and instance.size_bytes % scope.min_chunks * FEW_BYTES > instance.size_bytes:
+        sizings.append(Sizing.FREE)
+    for sizing in sizings:
+        program = _FluidProgram(instance, sizing, scope.min_chunks)
+        with suppress(SolverError):  # a program HiGHS cannot solve proves nothing, and what it would add is not certain
+            yield from _near(program.load_duals(params.time_limit_s / len(sizings)))
 
 
 class _FluidProgram:

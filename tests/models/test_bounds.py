@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from random import Random
@@ -141,8 +142,10 @@ def test_fluid_is_the_exact_optimum_of_its_program(seed: int) -> None:
     instance = tiny_instance(random) if seed % 2 else random_instance(random, max_dims=3)
     bound = fluid(instance)
     optimum = fluid_optimum(instance, instance.num_chunks)
-    # Never above it, as nothing but exact arithmetic has the last word; and floating point costs next to nothing.
-    assert bound.value_ps - 1 < optimum
+    # Never above it, as nothing but exact arithmetic has the last word; and floating point costs next to nothing. Where
+    # equal chunks leave bytes over, which the program does not see, the bound for any sizes may be higher.
+    if instance.size_bytes % instance.num_chunks == 0:
+        assert bound.value_ps - 1 < optimum
     assert optimum - bound.value_ps <= 1e-9 * optimum
 
 
@@ -212,6 +215,8 @@ def check_against_schedulers(instance: Instance) -> None:
 @settings(max_examples=40, deadline=None)
 @given(instances())
 def test_whole_chunks_never_help(instance: Instance) -> None:
+    # Both count the smallest chunk alone, if no bytes are left over.
+    instance = replace(instance, size_bytes=instance.size_bytes // instance.num_chunks * instance.num_chunks)
     assert fluid(instance).value_ps * (1 - 2 * MARGIN) - 1 <= assignment_ps(instance)
 
 

@@ -18,6 +18,7 @@ from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance, Occupancy
 from themis_opt.proof.certificate import certified_bound_ps
 from themis_opt.proof.critical_path import critical_path_bound
+from themis_opt.solving.bounds import quick_bounds
 
 EQUAL, FREE = Sizing.EQUAL, Sizing.FREE
 EXCLUSIVE, PIPELINED = Occupancy.EXCLUSIVE, Occupancy.PIPELINED
@@ -145,6 +146,26 @@ def test_what_is_no_certificate(certificate: tuple[Fraction, ...], message: str)
 def test_a_scope_without_schedules(sizes: Sizing, counts: tuple[int, int]) -> None:
     with pytest.raises(InputError, match=r"must be a range within 1 to 256"):
         certified_bound_ps(four_by_four(), weights(2, 1), BoundScope(sizes, *counts))
+
+
+def test_equal_chunks_of_few_bytes_count_every_byte() -> None:
+    # Two switches of 2 NPUs, 1 and 2 byte/ns, no latency: Reduce-Scatter of s bytes with dim1 first takes s/2 ns there
+    # and s/8 ns on dim2, and with dim2 first s/4 and s/4. Weights 1/3 and 2/3 make both 0.25·s ns. Of 26 bytes in 16
+    # chunks (B1) sees 16 chunks of 1 byte, 16·250 ps; (B2) all 26 bytes, less half a picosecond per chunk.
+    instance = Instance(network(dimension(2, Fraction(1, 1000)), dimension(2, Fraction(2, 1000))), RS, 26, 16)
+    assert certified_bound_ps(instance, weights(1, 2), exactly(16)) == 26 * 250 - 8
+    # 32 bytes leave nothing over: (B1) is 16·500 ps, and rounding takes nothing from it.
+    even = Instance(instance.network, RS, 32, 16)
+    assert certified_bound_ps(even, weights(1, 2), exactly(16)) == 8000
+
+
+@pytest.mark.parametrize(("size_bytes", "num_chunks"), [(26, 16), (33, 32), (100, 64), (1001, 10)])
+@pytest.mark.parametrize("occupancy", list(Occupancy))
+def test_no_equal_chunks_beat_what_holds_for_any_sizes(size_bytes: int, num_chunks: int, occupancy: Occupancy) -> None:
+    dims = network(dimension(4, Fraction(1, 1000)), dimension(2, Fraction(2, 1000)), dimension(2, Fraction(1, 3000)))
+    instance = Instance(dims, AR, size_bytes, num_chunks, occupancy)
+    equal, free = (quick_bounds(instance, exactly(num_chunks, sizes))[0].value_ps for sizes in (EQUAL, FREE))
+    assert equal >= free
 
 
 @settings(max_examples=150, deadline=None)

@@ -109,16 +109,17 @@ def plain_certified(instance: Instance, weights: tuple[Fraction, ...], scope: Bo
     def weighted_transfer(chunk: Chunk) -> Fraction:
         return sum((weights[k] * sent * rate for _, k, sent, rate, _ in _exact_path(instance, chunk)), Fraction(0))
 
+    may_be_first = instance.involved[:1] if instance.collective is Collective.ALL_TO_ALL else instance.involved
+    launch = instance.chunk_overhead_ps * min(weights[k] for k in may_be_first)
     values = []
     for count in range(scope.min_chunks, scope.max_chunks + 1):
+        bound = instance.size_bytes * _least(instance, 1, weighted_transfer)
+        bound += count * (launch - Fraction(len(instance.phases), 2))
+        if instance.occupancy is Occupancy.EXCLUSIVE:
+            stages = product(instance.phases, instance.involved)
+            bound += count * sum(weights[k] * _rates(instance, phase, k)[1] for phase, k in stages)
         if scope.sizes is Sizing.EQUAL:
-            bound = count * _least(instance, instance.size_bytes // count, weighted_hold)
-        else:
-            bound = instance.size_bytes * _least(instance, 1, weighted_transfer)
-            bound -= Fraction(count * len(instance.phases), 2)
-            if instance.occupancy is Occupancy.EXCLUSIVE:
-                stages = product(instance.phases, instance.involved)
-                bound += count * sum(weights[k] * _rates(instance, phase, k)[1] for phase, k in stages)
+            bound = max(bound, count * _least(instance, instance.size_bytes // count, weighted_hold))
         values.append(ceil(bound + once))
     return max(0, min(values))
 

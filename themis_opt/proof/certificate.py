@@ -159,7 +159,7 @@ def weakest_argument(instance: Instance, weights: Sequence[Fraction], scope: Bou
         arguments = [_free_sizes_argument(instance, weights, count) for count in ends]
     else:
         counts = range(scope.min_chunks, scope.max_chunks + 1)
-        arguments = [_equal_chunks_argument(instance, weights, count) for count in counts]
+        arguments = [_best_for_equal_chunks(instance, weights, count) for count in counts]
     return min(arguments, key=lambda argument: argument.load_ps)
 
 
@@ -182,6 +182,16 @@ def check_weights(instance: Instance, weights: Sequence[Fraction]) -> None:
     total = sum(weights, Fraction(0))
     if total != 1:
         raise InputError(f"certificate adds up to {total}; the weights must add up to exactly 1")
+
+
+def _best_for_equal_chunks(instance: Instance, weights: Sequence[Fraction], num_chunks: int) -> LoadArgument:
+    """Return the stronger one of (B1) and (B2) for exactly so many equal chunks."""
+    counted = _equal_chunks_argument(instance, weights, num_chunks)
+    if instance.size_bytes % num_chunks == 0:
+        return counted
+    # (B1) drops the remainder of S/C: 26 bytes in 16 chunks count as 16. (B2) counts them all, and holds for any sizes.
+    every_byte = _free_sizes_argument(instance, weights, num_chunks)
+    return max(counted, every_byte, key=lambda argument: argument.load_ps)
 
 
 def _equal_chunks_argument(instance: Instance, weights: Sequence[Fraction], num_chunks: int) -> LoadArgument:
