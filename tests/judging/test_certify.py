@@ -25,7 +25,7 @@ from themis_opt.problem.collective import Collective, Phase
 from themis_opt.problem.instance import Instance, Occupancy
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.proof.certificate import weakest_argument
-from themis_opt.proof.order_lattice import OrderLattice
+from themis_opt.proof.order_lattice import Arc, OrderLattice
 from themis_opt.timing.cost import CostModel
 
 EQUAL, FREE = Sizing.EQUAL, Sizing.FREE
@@ -159,9 +159,14 @@ def test_the_orders_named_are_the_cheapest(random: Random) -> None:
     argument = weakest_argument(instance, weights, exactly(instance.num_chunks))
     model, lattice = CostModel(instance), OrderLattice(instance)
 
+    def hold_ps(arc: Arc) -> Fraction:
+        if argument.sizing is Sizing.EQUAL:
+            return Fraction(model.hold_ps(model.stage(argument.unit_bytes, *arc)))
+        # Where the number of chunks does not divide the size, a byte's share may be the stronger argument.
+        return model.sent_fraction(*arc) * model.transfer_rate(arc.phase, arc.dimension)
+
     def cost(phase: Phase, order: tuple[int, ...]) -> Fraction:
-        costs = [(arc, model.stage(argument.unit_bytes, *arc)) for arc in lattice.path(phase, order)]
-        return sum((weights[arc.dimension] * model.hold_ps(stage) for arc, stage in costs), Fraction(0))
+        return sum((weights[arc.dimension] * hold_ps(arc) for arc in lattice.path(phase, order)), Fraction(0))
 
     orders = list(permutations(instance.involved)) if instance.collective.has_free_orders else [instance.involved]
     for cheapest in argument.cheapest:

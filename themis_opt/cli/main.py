@@ -5,13 +5,24 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
 
 import click
 
-from themis_opt.cli.exits import BAD_INPUT, BROKEN_PIPE, FALSE_CLAIM, GOOD, NO_SCHEDULE, Exit, Terminated, exit_code
+from themis_opt.cli.exits import (
+    BAD_INPUT,
+    BROKEN_PIPE,
+    DEFECT,
+    FALSE_CLAIM,
+    GOOD,
+    NO_SCHEDULE,
+    Exit,
+    Terminated,
+    exit_code,
+)
 from themis_opt.problem.errors import (
     DeadlockError,
     InputError,
@@ -47,6 +58,8 @@ VERBS = {
 }
 MAX_MESSAGE_LINES = 6
 MAX_LINE_LENGTH = 600
+TRACEBACK = "THEMIS_OPT_TRACEBACK"
+"""Set in the environment, it lets an exception that nobody caught end the program as Python does it."""
 
 
 class LazyGroup(click.Group):
@@ -143,11 +156,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail("out of memory; try fewer chunks or a smaller time limit", BAD_INPUT)
     except OSError as error:
         return _fail(f"{error.filename or 'output'}: {error.strerror or error}", BAD_INPUT)
-    except Exception:
+    except Exception as error:
         # Extension modules that are interrupted while they load report whatever they like.
-        if not INTERRUPTION.received:
+        if INTERRUPTION.received:
+            return _fail("stopped before there was a result", exit_code(INTERRUPTION.received[0]))
+        if os.environ.get(TRACEBACK):
             raise
-        return _fail("stopped before there was a result", exit_code(INTERRUPTION.received[0]))
+        return _fail(_defect(error), DEFECT)
 
 
 def _install_signals() -> None:
@@ -157,10 +172,22 @@ def _install_signals() -> None:
         INTERRUPTION.arrive(KeyboardInterrupt() if number == signal.SIGINT else Terminated())
 
     INTERRUPTION.reset()
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # which nohup asks for
-        signal.signal(signal.SIGHUP, stop)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        # Whoever started us with a signal ignored meant it: nohup, and a shell's `&` in a script.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, stop)
+
+
+def _defect(error: Exception) -> str:
+    """Return the message on an exception that nobody caught: where it happened, and what to do."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "themis" in frame.filename] or frames
+    where = f" ({os.path.basename(ours[-1].filename)}, line {ours[-1].lineno})" if ours else ""
+    return (
+        f"this is a defect of themis-opt: {type(error).__name__}: {str(error).partition(chr(10))[0]}{where}\n"
+        "Please report it with your command and what 'themis-opt --version --verbose' prints;\n"
+        f"{TRACEBACK}=1 in the environment shows where it comes from."
+    )
 
 
 def _print_what_the_terminal_can() -> None:

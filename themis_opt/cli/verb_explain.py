@@ -11,7 +11,7 @@ from rich.console import Console
 from themis_opt.cli.options import Overrides, instance_options, overrides_from, read_argument, require_fixed_count
 from themis_opt.cli.tables import console, make_table
 from themis_opt.cli.wrapping import print_sentence
-from themis_opt.files.atomic import check_outputs, write_text
+from themis_opt.files.atomic import check_outputs, saving, write_text
 from themis_opt.judging.certify import PHASE_NAMES
 from themis_opt.problem.bound import BoundKind
 from themis_opt.problem.errors import DeadlockError, InputError, located
@@ -43,14 +43,14 @@ def command(argument: str, json_path: str | None, **options: Any) -> None:
     require_fixed_count(overrides)
     check_outputs((json_path,), (argument,))
     account = _account(argument, overrides)
-    if json_path is not None:
-        write_text(json_path, explained_text(account))
-    if json_path == "-":
-        return
-    if isinstance(account, ScheduleAccount):
-        _print_schedule(console(), account)
-    else:
-        _print_instance(console(), account)
+    with saving() as save:
+        save(json_path, lambda path: write_text(path, explained_text(account)))
+        if json_path == "-":
+            return
+        if isinstance(account, ScheduleAccount):
+            _print_schedule(console(), account)
+        else:
+            _print_instance(console(), account)
 
 
 def _account(argument: str, overrides: Overrides) -> ScheduleAccount | InstanceAccount:

@@ -25,7 +25,7 @@ from themis_opt.cli.options import (
 from themis_opt.cli.progress import Relay, progress_line
 from themis_opt.cli.tables import console, make_table
 from themis_opt.cli.wrapping import print_sentence
-from themis_opt.files.atomic import check_outputs, write_text
+from themis_opt.files.atomic import check_outputs, saving, write_text
 from themis_opt.files.network_file import save_network
 from themis_opt.problem.bound import BoundScope, Sizing
 from themis_opt.problem.chunking import ChunkingChoice
@@ -122,15 +122,14 @@ def command(
         "workers": threads,
         "seed": seed,
     }
-    if output is not None:
-        save_network(result.network, output)
-    if json_path is not None:
-        write_text(json_path, provision_json(result, told))
-    if "-" not in (output, json_path):
-        out = console()
-        _print(out, problem, choice, result)
-        if output is not None:
-            out.print(f"network written to {output}", soft_wrap=True)
+    with saving() as save:
+        is_written = save(output, lambda path: save_network(result.network, path))
+        save(json_path, lambda path: write_text(path, provision_json(result, told)))
+        if "-" not in (output, json_path):
+            out = console()
+            _print(out, problem, choice, result)
+            if is_written:
+                out.print(f"network written to {output}", soft_wrap=True)
     if result.interruption is not None:
         raise Exit(exit_code(result.interruption))
 

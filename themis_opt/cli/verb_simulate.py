@@ -35,7 +35,7 @@ def command(
     """
     from dataclasses import replace
 
-    from themis_opt.files.atomic import check_outputs, write_text
+    from themis_opt.files.atomic import check_outputs, saving, write_text
     from themis_opt.files.schedule_file import schedule_text
     from themis_opt.problem.errors import DeadlockError, InputError
     from themis_opt.problem.schedule import Schedule
@@ -69,14 +69,13 @@ def command(
     except DeadlockError as error:
         error.args = (f"{argument}: {error}",)
         raise
-    if output is not None:
-        timed = replace(schedule, stages=timeline.stages, makespan_ps=timeline.makespan_ps)
-        write_text(output, schedule_text(timed))
+    timed = replace(schedule, stages=timeline.stages, makespan_ps=timeline.makespan_ps)
     row = Row(schedule.scheduler or argument, schedule, timeline.makespan_ps, 0.0)
-    if json_path is not None:
-        write_text(json_path, simulation_text(row))
-    if "-" not in (output, json_path):
-        _print(row, schedule.makespan_ps, stages)
+    with saving() as save:
+        save(output, lambda path: write_text(path, schedule_text(timed)))
+        save(json_path, lambda path: write_text(path, simulation_text(row)))
+        if "-" not in (output, json_path):
+            _print(row, schedule.makespan_ps, stages)
 
 
 def _print(row: Any, claimed_ps: int | None, stages: bool) -> None:

@@ -94,21 +94,21 @@ def _tell(
     run: Run, choice: ChunkingChoice, told: dict[str, Any], seed: int, output: str | None, json_path: str | None
 ) -> None:
     """Save and print what was found; `told` and `seed` are what the user asked for."""
-    from themis_opt.files.atomic import write_text
+    from themis_opt.files.atomic import saving, write_text
     from themis_opt.files.schedule_file import schedule_text
     from themis_opt.questions.comparison_file import comparison_text
 
     row = run.rows[-1]
-    if output is not None:
-        write_text(output, schedule_text(row.schedule))
-    if json_path is not None:
-        write_text(json_path, comparison_text([run], told, seed))
-    if "-" not in (output, json_path):
+    with saving() as save:
+        is_written = save(output, lambda path: write_text(path, schedule_text(row.schedule)))
+        save(json_path, lambda path: write_text(path, comparison_text([run], told, seed)))
+        if "-" in (output, json_path):
+            return
         from themis_opt.cli.tables import console, dimension_table, print_run
 
         out = console()
         print_run(out, run, choice)
         out.print()
         out.print(dimension_table(row))
-        if output is not None:
+        if is_written:
             out.print(f"schedule written to {output}", soft_wrap=True)

@@ -12,7 +12,7 @@ import click
 from themis_opt.cli.over_sizes import SizesAsked, over_sizes, size_options, solved_instance_options
 from themis_opt.cli.tables import console, make_table, shorten
 from themis_opt.cli.wrapping import print_sentence
-from themis_opt.files.atomic import check_folder, check_outputs, write_text
+from themis_opt.files.atomic import check_folder, check_outputs, saving, write_text
 from themis_opt.files.schedule_file import save_schedule
 from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.units import format_size, format_time
@@ -64,13 +64,14 @@ def command(
     asked = SizesAsked.of("tune", instance, options)
     done = asked.collect(tune, schedules.save)
     rows: list[TunedSize] = done.results
-    for path in csv_paths:
-        write_text(path, tuning_csv(rows, schedules.names))
     told = {"instance": instance, "sizes_bytes": list(asked.sizes_bytes), **asked.told}
-    for path in json_paths:
-        write_text(path, tuning_json(asked.problem, rows, schedules.names, told))
-    if "-" not in (*csv_paths, *json_paths):
-        _print(asked, rows)
+    with saving() as save:
+        for path in csv_paths:
+            save(path, lambda path: write_text(path, tuning_csv(rows, schedules.names)))
+        for path in json_paths:
+            save(path, lambda path: write_text(path, tuning_json(asked.problem, rows, schedules.names, told)))
+        if "-" not in (*csv_paths, *json_paths):
+            _print(asked, rows)
     done.leave()
 
 

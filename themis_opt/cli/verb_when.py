@@ -11,7 +11,7 @@ from themis_opt.cli.collecting import Collected
 from themis_opt.cli.over_sizes import SizesAsked, over_sizes, size_options, solved_instance_options
 from themis_opt.cli.tables import console, make_table
 from themis_opt.cli.wrapping import print_sentence
-from themis_opt.files.atomic import check_outputs, write_text
+from themis_opt.files.atomic import check_outputs, saving, write_text
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.units import bandwidth_column, format_size, format_time
 from themis_opt.questions.explain.supply import Provision, provisioning
@@ -80,10 +80,10 @@ def command(network: str, themis_gain: float, optimum_gain: float, json_path: st
         "optimum_gain": optimum_gain,
         **asked.told,
     }
-    if json_path is not None:
-        write_text(json_path, when_json(asked.problem, provisions, found, told))
-    if json_path != "-":
-        _print(asked, provisions, found, findings(found, themis_gain, optimum_gain))
+    with saving() as save:
+        save(json_path, lambda path: write_text(path, when_json(asked.problem, provisions, found, told)))
+        if json_path != "-":
+            _print(asked, provisions, found, findings(found, themis_gain, optimum_gain))
     done.leave()
 
 

@@ -10,7 +10,8 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from themis_opt.problem.errors import InputError
@@ -58,6 +59,35 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         raise InputError(f"{name}: cannot be written: {reason}") from None
 
 
+@contextmanager
+def saving() -> Iterator[Callable[[str | None, Callable[[str], None]], bool]]:
+    """Let files be saved so that a full disk costs no more than them: what fails is told when everything else is done.
+
+    Yields a function of a path, or ``None`` for none, and of what saves to it; it returns whether there is such a file
+    now.
+
+    Raises
+    ------
+    InputError
+        At the end: the first that a save has raised.
+    """
+    errors: list[InputError] = []
+
+    def save(path: str | None, write: Callable[[str], None]) -> bool:
+        if path is None:
+            return False
+        try:
+            write(path)
+        except InputError as error:
+            errors.append(error)
+            return False
+        return True
+
+    yield save
+    if errors:
+        raise errors[0]
+
+
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise early if a later `write_text` to this path cannot work, so that nobody waits for a lost result.
 
@@ -78,11 +108,26 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         if not os.access(name, os.W_OK):
             raise InputError(f"{name}: is not writable")
         return
+    require_working_directory()
     folder = os.path.dirname(os.path.realpath(name))
     if not os.path.isdir(folder):
         raise InputError(f"{name}: there is no folder {folder}; create it first")
     if not os.access(folder, os.W_OK):
         raise InputError(f"{name}: folder {folder} is not writable")
+
+
+def require_working_directory() -> None:
+    """Raise when somebody has removed the folder that this process runs in.
+
+    Raises
+    ------
+    InputError
+        Saying so: the system's own message names no file.
+    """
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise InputError("the folder you are in no longer exists; change to one that does") from None
 
 
 def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str] = ()) -> None:
@@ -94,6 +139,8 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str] = ()) -> 
         Naming the file.
     """
     named = [path for path in outputs if path is not None]
+    if named:
+        require_working_directory()
     taken = {os.path.realpath(path) for path in inputs if os.path.exists(path)}
     for path in named:
         check_writable(path)
@@ -125,6 +172,7 @@ def check_folder(name: str, *, force: bool, in_place: bool = False, goes: str = 
     """
     if not name or name == "-":
         raise InputError(f"-o {name or repr(name)}: a folder is written; name one")
+    require_working_directory()
     target = os.path.realpath(name)
     if os.path.lexists(target):
         if not os.path.isdir(target):
