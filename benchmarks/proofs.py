@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from fractions import Fraction
 
 import msgspec
@@ -16,16 +15,13 @@ from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
 from themis_opt.proof.certificate import certified_bound_ps
 from themis_opt.proof.critical_path import critical_path_bound
-from themis_opt.solving.bounds import best_bound, bound_over_counts, quick_bounds
+from themis_opt.questions.run_claims import LP_TOLERANCE
+from themis_opt.solving.bounds import bounds_by_count
 
 SEARCHLESS = (BoundKind.FLUID, BoundKind.CRITICAL_PATH)
 """Bounds that are computed, not searched for: no clock decides how good they are."""
 
 MAX_SEED = 2**31 - 1
-
-TOLERANCE = Fraction(1, 10**6)
-"""Another release of the LP solver may find other weights, worth a little more or less."""
-
 
 _WEIGHT = re.compile(r"-?[0-9]{1,2000}(/[0-9]{1,2000})?")
 """Not whatever `Fraction` takes: 1e999999999 is a fraction too, with a billion digits."""
@@ -161,30 +157,17 @@ def check_proof_any(key: str, proof: Proof, instance: Instance, chunking: Chunki
     if (proven_ps or 0) > proof.bound_ps:
         raise InputError(f"{key}.bound_ps: {proof.bound_ps} is less than what is proven here, {proven_ps}")
     if proof.kind in SEARCHLESS and proof.bound_ps != proven_ps:
-        _check_least(key, proof, _bounds_by_count(instance, chunking))
+        _check_least(key, proof, bounds_by_count(instance, chunking))
 
 
 def _check_least(key: str, proof: Proof, bounds: list[Bound]) -> None:
     """Raise when a bound is above the least of these, unless it is one of them: the lesser were raised by search."""
     least_ps = min(bound.value_ps for bound in bounds)
-    if proof.bound_ps <= least_ps * (1 + TOLERANCE):
+    if proof.bound_ps <= least_ps * (1 + LP_TOLERANCE):
         return
     same_kind = [bound.value_ps for bound in bounds if bound.kind == proof.kind]
-    if not any(abs(value_ps - proof.bound_ps) <= value_ps * TOLERANCE for value_ps in same_kind):
+    if not any(abs(value_ps - proof.bound_ps) <= value_ps * LP_TOLERANCE for value_ps in same_kind):
         raise InputError(f"{key}.bound_ps: {proof.bound_ps} is more than what is proven here, {least_ps}")
-
-
-def _bounds_by_count(instance: Instance, chunking: Chunking) -> list[Bound]:
-    """Return the bounds without search whose least holds for all numbers: one for each, and one for all the rest."""
-    single: list[Bound] = []
-
-    def never(num_chunks: int) -> Bound:
-        """Note the bound for exactly so many, and answer what is never the least."""
-        single.append(best_bound(quick_bounds(instance, chunking.scope(num_chunks))))
-        return replace(single[-1], value_ps=MAX_MAGNITUDE)
-
-    rest = bound_over_counts(instance, chunking, never)
-    return single if rest.value_ps == MAX_MAGNITUDE else [*single, rest]
 
 
 def _certified_ps(key: str, proof: Proof, instance: Instance, scope: BoundScope) -> int | None:

@@ -718,7 +718,7 @@ def test_false_schedules_get_no_report(capsys: pytest.CaptureFixture[str], tmp_p
     made = schedule(Instance(network(), size_bytes=8_000_000, num_chunks=4), "themis-scf")
     save_schedule(made.replace(makespan_ps=1), path)
     lines = failure(capsys, path, "-o", tmp_path / "r.html", code=1)
-    assert lines[0].startswith(f"error: {path}: makespan")
+    assert lines[0].startswith(f"error: {path}: the claimed makespan")
     # A bound on somebody's word that a heuristic refutes is as false.
     bound = Bound(made.makespan_ps or 0, "cp-sat", BoundScope(Sizing.EQUAL, 1, 4))
     slow = schedule(Instance(network(), size_bytes=8_000_000, num_chunks=1), "baseline")

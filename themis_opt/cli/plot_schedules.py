@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from themis_opt.cli.exits import Exit, exit_code
@@ -12,7 +11,7 @@ from themis_opt.cli.plot_sources import kind_of_source, require_of_schedules
 from themis_opt.problem.bound import Sizing
 from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.chunking import ChunkingChoice
-from themis_opt.problem.errors import InputError, InvalidScheduleError
+from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
 from themis_opt.problem.schedule import Schedule
@@ -104,7 +103,9 @@ def _runs(sources: tuple[str, ...], options: dict[str, Any]) -> list[Run]:
             continue
         thing = read_argument(source)
         if isinstance(thing, Schedule):
-            _require_true(source, thing)
+            from themis_opt.judging.refute import check_claims
+
+            check_claims(thing, source)
             own[source] = thing
         else:
             instances += overrides.apply(thing)
@@ -122,21 +123,6 @@ def _refuse_unused(overrides: Overrides, options: dict[str, Any]) -> None:
             "the options of an instance, --schedulers and --solver are for an instance or a network, and there is none "
             "among what is to be drawn; name one, or leave them out"
         )
-
-
-def _require_true(path: str, schedule: Schedule) -> None:
-    """Raise when a schedule file is wrong.
-
-    Raises
-    ------
-    InvalidScheduleError
-        Naming the file in front of every violation.
-    """
-    from themis_opt.judging.validator import validate
-
-    violations = validate(schedule.instance, schedule)
-    if violations:
-        raise InvalidScheduleError([replace(violation, message=f"{path}: {violation}") for violation in violations])
 
 
 def _compared(instances: list[Instance], own: dict[str, Schedule], options: dict[str, Any]) -> list[Run]:

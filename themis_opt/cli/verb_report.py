@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from themis_opt.problem.errors import InputError, InvalidScheduleError
+from themis_opt.problem.errors import InputError
 
 if TYPE_CHECKING:
     from themis_opt.problem.schedule import Schedule
@@ -121,9 +120,7 @@ def _kind(source: str) -> str | None:
 def _valid_schedule(source: str) -> Schedule:
     """Return the schedule in a file, judged as 'validate' does it."""
     from themis_opt.cli.options import read_argument
-    from themis_opt.cli.violations import violation_line
-    from themis_opt.judging.refute import refutations
-    from themis_opt.judging.validator import validate
+    from themis_opt.judging.refute import check_claims
     from themis_opt.problem.schedule import Schedule
 
     try:
@@ -135,8 +132,5 @@ def _valid_schedule(source: str) -> Schedule:
             f"{source}: is an instance or a network, which has no results yet; compare schedulers on it first: "
             f"themis-opt compare {source} --json comparison.json"
         )
-    violations = validate(thing.instance, thing) or refutations(thing)
-    if violations:
-        told = [replace(violation, message=violation_line(source, violation)) for violation in violations]
-        raise InvalidScheduleError(told)
+    check_claims(thing, source)
     return thing

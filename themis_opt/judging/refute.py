@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from themis_opt.judging.validator import check
-from themis_opt.problem.bound import Bound
+from themis_opt.problem.bound import Bound, BoundScope
 from themis_opt.problem.errors import InvalidScheduleError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Chunk, Schedule, Status
@@ -67,13 +67,42 @@ def _witnesses(schedule: Schedule, bound: Bound, max_chunks: int) -> Iterator[Sc
     if schedule.num_chunks <= max_chunks:
         for policy in (DispatchPolicy.FIFO, DispatchPolicy.SCF):
             yield _served(instance, schedule.chunks, policy, f"serving its chunks by {policy}")
-    for count in sorted({scope.min_chunks, schedule.num_chunks, scope.max_chunks}):
-        if count <= max_chunks:
-            equal = replace(instance, num_chunks=count, known=None)
-            for name, make_chunks, policy in HEURISTICS:
-                yield _served(equal, make_chunks(equal), policy, name)
+    for count in _counts(schedule.num_chunks, scope, max_chunks):
+        equal = replace(instance, num_chunks=count, known=None)
+        for name, make_chunks, policy in HEURISTICS:
+            yield _served(equal, make_chunks(equal), policy, name)
+
+
+def _counts(own: int, scope: BoundScope, max_chunks: int) -> list[int]:
+    """Return numbers of chunks to try: the schedule's, both ends of the scope, and between them twice as many each."""
+    counts = {own, scope.min_chunks, scope.max_chunks}
+    count = scope.min_chunks
+    while (count := 2 * count) < min(scope.max_chunks, max_chunks):
+        counts.add(count)
+    return [count for count in sorted(counts) if count <= max_chunks]
 
 
 def _served(instance: Instance, chunks: Sequence[Chunk], policy: DispatchPolicy, name: str) -> Schedule:
     """Return a witness; plain Python makes it in less time than loading the compiled simulator takes."""
     return dispatched(instance, chunks, policy, name, engine=Engine.REFERENCE)
+
+
+def check_claims(schedule: Schedule, where: str) -> None:
+    """Raise unless a schedule is right, and nothing that the heuristics find in a moment ends before its bound.
+
+    Parameters
+    ----------
+    schedule
+        The schedule.
+    where
+        What stands in front of every violation: the file it is from.
+
+    Raises
+    ------
+    InvalidScheduleError
+        With every violation.
+    """
+    check(schedule.instance, schedule, where)
+    found = refutations(schedule)
+    if found:
+        raise InvalidScheduleError([replace(violation, message=f"{where}: {violation}") for violation in found])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -32,6 +32,7 @@ from themis_opt.problem.schedule import Schedule
 from themis_opt.problem.version import VERSION
 from themis_opt.questions.comparison import Run
 from themis_opt.questions.row import DimensionUse, Row, baseline_makespan_ps
+from themis_opt.questions.run_claims import Ending, check_claim, checked_bound_any, ending_of
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds, scope_of
 
 Plain = bool | int | float | str | None | list[str]
@@ -258,11 +259,22 @@ def _judged_run(run: RunDocument, path: str, name: str) -> Run:
         instance = schedules[0].instance
         bounds = _best_bounds(instance, schedules)
         reference_ps = baseline_makespan_ps(instance)
-        rows = []
-        for place, (result, schedule) in enumerate(zip(run.results, schedules, strict=True)):
+        rows = [
+            Row(result.scheduler, schedule.replace(bound=bounds[scope_of(schedule)]), reference_ps, result.wall_s)
+            for result, schedule in zip(run.results, schedules, strict=True)
+        ]
+        endings = [Ending("the baseline", equal_chunks_scope(instance), reference_ps)]
+        endings += [ending_of(f"results[{place}]", row.schedule, row.makespan_ps) for place, row in enumerate(rows)]
+        judged = []
+        for place, (result, row, schedule) in enumerate(zip(run.results, rows, schedules, strict=True)):
+            where = f"{path}.results[{place}]"
+            check_claim(schedule, endings, f"{name}: {where}")
             with located(f"results[{place}]", "."):
-                rows.append(_judged_row(result, schedule.replace(bound=bounds[scope_of(schedule)]), reference_ps))
-        return Run(instance, bounds[equal_chunks_scope(instance)], tuple(rows))
+                bound_any = _bound_any(result, schedule.sizing)
+            if bound_any is not None:
+                bound_any = checked_bound_any(schedule, bound_any, endings, f"{name}: {where}.bound_any_ps")
+            judged.append(replace(row, note=result.note or "", bound_any=bound_any))
+        return Run(instance, bounds[equal_chunks_scope(instance)], tuple(judged))
 
 
 def _judged(result: RowDocument, instance: dict[str, Any], where: str) -> Schedule:
@@ -280,30 +292,10 @@ def _best_bounds(instance: Instance, schedules: Sequence[Schedule]) -> dict[Boun
     """Return the best bound for each scope: what costs milliseconds is worked out, what costs more was claimed."""
     scopes = [equal_chunks_scope(instance), *(scope_of(schedule) for schedule in schedules)]
     bounds = {scope: best_bound(quick_bounds(instance, scope)) for scope in dict.fromkeys(scopes)}
-    # A certificate is checked by the judge; what else a bound rests on is taken on trust here as everywhere.
+    # A certificate is checked by the judge; what else a bound rests on is held against all other rows (`run_claims`).
     for bound in (schedule.bound for schedule in schedules if schedule.bound is not None):
         bounds[bound.scope] = best_bound([bound, bounds.get(bound.scope, bound)])
     return bounds
-
-
-def _judged_row(result: RowDocument, schedule: Schedule, reference_ps: int) -> Row:
-    row = Row(
-        result.scheduler,
-        schedule,
-        reference_ps,
-        result.wall_s,
-        result.note or "",
-        _bound_any(result, schedule.sizing),
-    )
-    # Each result may be right by itself while two of them contradict each other.
-    if row.makespan_ps < row.bound.value_ps:
-        raise InputError(
-            f"ends after {row.makespan_ps} ps, before the bound of {row.bound.value_ps} ps ({row.bound.kind}) "
-            f"that another result claims for {row.bound.scope}"
-        )
-    if row.bound_any is not None and row.makespan_ps < row.bound_any.value_ps:
-        raise InputError(f"ends after {row.makespan_ps} ps, before bound_any_ps {row.bound_any.value_ps}")
-    return row
 
 
 def _bound_any(result: RowDocument, sizing: Sizing) -> Bound | None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
+from themis_opt.problem.checks import MAX_MAGNITUDE
 from themis_opt.problem.chunking import Chunking
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.interruption import interruptibly
@@ -230,3 +231,16 @@ def bound_over_counts(instance: Instance, chunking: Chunking, bound_for: Callabl
         least = here if least is None else min(least, here, key=lambda bound: bound.value_ps)
     assert least is not None
     return Bound(least.value_ps, least.kind, whole)
+
+
+def bounds_by_count(instance: Instance, chunking: Chunking) -> list[Bound]:
+    """Return the quick bounds whose least holds for all numbers allowed: one for each, and one for all the rest."""
+    single: list[Bound] = []
+
+    def never(num_chunks: int) -> Bound:
+        """Note the bound for exactly so many, and answer what is never the least."""
+        single.append(best_bound(quick_bounds(instance, chunking.scope(num_chunks))))
+        return replace(single[-1], value_ps=MAX_MAGNITUDE)
+
+    rest = bound_over_counts(instance, chunking, never)
+    return single if rest.value_ps == MAX_MAGNITUDE else [*single, rest]
