@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from themis_models.auto.balanced import balanced_candidate
-from themis_models.search.annealing import NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_KEEPING, anneal
+from themis_models.search.annealing import NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_KEEPING, Cooling, Rules, anneal
 from themis_models.search.space import candidate_of, random_candidate, search_space
 
 import themis_opt
@@ -59,10 +59,8 @@ def gap(instance: Instance, start: str, hot: float, shares: np.ndarray | None, n
     if shares is None:
         return min(found) / bound_ps - 1
     num_moves = max(1, num_stages // candidate.path.size)
-    makespan_ps = anneal(
-        candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays, False, 1.0, 0.0, shares, num_moves,
-        hot * bound_ps, COLD * bound_ps, bound_ps, seed,
-    )  # fmt: skip
+    cooling = Cooling(num_moves, hot * bound_ps, COLD * bound_ps, bound_ps)
+    makespan_ps = anneal(space.costs, candidate, Rules(shares), cooling, seed)
     return makespan_ps / bound_ps - 1
 
 

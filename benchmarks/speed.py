@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from checks import Check, report
 from themis_models.search import search_kernel as search_kernel
-from themis_models.search.annealing import NEIGHBOURHOODS_EQUAL, anneal
+from themis_models.search.annealing import NEIGHBOURHOODS_EQUAL, Cooling, Rules, anneal
 from themis_models.search.space import candidate_costs, candidate_of, kernel_scratch, random_candidate, search_space
 from timing import ProcessUse, median_ratio, median_s, run_python
 
@@ -146,19 +146,17 @@ def search_checks() -> list[Check]:
     candidate = candidate_of(space, schedule)
     candidate.priority[:] = 1.0
     costs = candidate_costs(space, candidate)
-    scratch = kernel_scratch(len(candidate.path), len(space.group_sizes), len(space.phases))
+    scratch = kernel_scratch(space, candidate)
     num_stages = candidate.path.size
 
     def dispatch_once() -> None:
-        search_kernel.dispatch(candidate.path, *costs, False, search_kernel.NEVER, *scratch, False)
+        search_kernel.dispatch(candidate.path, costs, False, search_kernel.NEVER, scratch, False)
 
     def anneal_a_while() -> None:
         changing = random_candidate(space, instance.equal_chunk_sizes(), np.random.default_rng(0))
         bound = float(costs[-1].max())
-        anneal(
-            changing.path, changing.chunk_bytes, changing.priority, *space.arrays, False, 1.0, 0.0,
-            NEIGHBOURHOODS_EQUAL, ANNEALING_MOVES, 1e-2 * bound, 2e-5 * bound, 0.0, 0,
-        )  # fmt: skip
+        cooling = Cooling(ANNEALING_MOVES, 1e-2 * bound, 2e-5 * bound)
+        anneal(space.costs, changing, Rules(NEIGHBOURHOODS_EQUAL), cooling, 0)
 
     dispatch_once()
     anneal_a_while()

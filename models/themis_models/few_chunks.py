@@ -37,7 +37,7 @@ from math import floor, isfinite
 import numpy as np
 
 from themis_models.few_chunks_kernel import OUT_OF_NODES, Terms, explore
-from themis_models.search.search_kernel import FloatArray, IntArray
+from themis_models.search.costing import FloatArray, IntArray
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope, Sizing
 from themis_opt.problem.instance import Instance, Occupancy
 from themis_opt.proof.order_lattice import Arc

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from themis_models.search.search_kernel import FloatArray, IntArray
-from themis_opt.timing.compiled import compiled
+from themis_models.search.costing import FloatArray, IntArray
+from themis_opt.timing.compiled import compiled, inlined
 
 MAX_PIVOTS = 80
 """Steps of the program at a node; one that takes more is taken for open, which proves less but nothing false."""
@@ -70,6 +70,50 @@ class Terms(NamedTuple):
     mean_fixed: FloatArray
     weights: FloatArray
     base: float
+
+
+class Node(NamedTuple):
+    """A sequence of starts, and where it leaves the chunks.
+
+    Attributes
+    ----------
+    stages
+        (starts, 4) Chunk, phase, dimensions visited in it (bits) and dimension of each start.
+    phase, visited
+        (chunks) The phase that each chunk is in, and the dimensions visited in it.
+    times
+        Scratch of `_evaluate`.
+    """
+
+    stages: IntArray
+    phase: IntArray
+    visited: IntArray
+    times: FloatArray
+
+
+class Program(NamedTuple):
+    """The linear program over the cuts, at every depth of the search.
+
+    Attributes
+    ----------
+    basis, inverse
+        (depths, chunks + 1), (depths, chunks + 1, chunks + 1) The basis, and the inverse of its matrix.
+    cuts
+        (cuts, chunks) The values of each cut at the corners.
+    num_cuts
+        (depths) How many hold there.
+    sizes
+        (chunks) The sizes at the vertex looked at.
+    column
+        (chunks + 1) Scratch of `_enter`.
+    """
+
+    basis: IntArray
+    inverse: FloatArray
+    cuts: FloatArray
+    num_cuts: IntArray
+    sizes: FloatArray
+    column: FloatArray
 
 
 @compiled
@@ -206,11 +250,19 @@ def _enter(entering: int, basis: IntArray, inverse: FloatArray, cuts: FloatArray
 
 
 @compiled
-def _begin(num_chunks: int, basis: IntArray, inverse: FloatArray) -> None:
-    """Write the basis at which all begins: the first cut, the value, and the slacks of all corners but the first.
-
-    `inverse` is zero before.
-    """
+def _begin(base: float, num_chunks: int, num_stages: int, depth: int) -> Program:
+    """Return the program as it begins: with the first cut, the value, and the slacks of all corners but the first."""
+    program = Program(
+        np.zeros((num_stages + 1, num_chunks + 1), np.int64),
+        np.zeros((num_stages + 1, num_chunks + 1, num_chunks + 1)),
+        np.zeros((2 + num_stages * MAX_PIVOTS, num_chunks)),
+        np.ones(num_stages + 1, np.int64),
+        np.zeros(num_chunks),
+        np.zeros(num_chunks + 1),
+    )
+    # No makespan is below zero, and times are told above the bound known before.
+    program.cuts[0] = -base
+    basis, inverse = program.basis[depth], program.inverse[depth]
     inverse[0, num_chunks] = 1.0
     basis[0] = 0
     inverse[1, 0] = -1.0
@@ -219,18 +271,18 @@ def _begin(num_chunks: int, basis: IntArray, inverse: FloatArray) -> None:
         inverse[c + 1, 0] = 1.0
         inverse[c + 1, c] = -1.0
         basis[c + 1] = -1 - c
+    return program
 
 
-@compiled
-def _may_be_less(
-    terms: Terms, stages: IntArray, num_started: int, phase: IntArray, visited: IntArray, limit: float, minimise: bool,
-    basis: IntArray, inverse: FloatArray, cuts: FloatArray, num_cuts: IntArray, x: FloatArray, column: FloatArray,
-    times: FloatArray,
-) -> bool:  # fmt: skip
+@inlined
+def _may_be_less(terms: Terms, node: Node, depth: int, program: Program, limit: float, minimise: bool) -> bool:
     """Return whether a node may lead to makespans below `limit`; with `minimise` go on to its least value.
 
-    `basis`, `inverse`, `cuts` and how many they are come from the node before and are changed.
+    The program at this depth comes from the node before and is changed.
     """
+    stages, phase, visited, times = node
+    cuts, num_cuts, x, column = program.cuts, program.num_cuts, program.sizes, program.column
+    basis, inverse = program.basis[depth], program.inverse[depth]
     num_chunks = x.shape[0]
     for _ in range(MAX_PIVOTS):
         place = 0
@@ -249,7 +301,7 @@ def _may_be_less(
                 entering = -1 - c
         if entering == VALUE_COLUMN:
             worst = TOLERANCE
-            for i in range(num_cuts[0]):
+            for i in range(num_cuts[depth]):
                 violation = -value
                 for c in range(num_chunks):
                     violation += cuts[i, c] * x[c]
@@ -257,16 +309,36 @@ def _may_be_less(
                     worst = violation
                     entering = i
         if entering == VALUE_COLUMN:
-            entering = num_cuts[0]
+            entering = num_cuts[depth]
             for c in range(num_chunks):
                 times[len(times) - 2, c] = x[c]
-            found = _evaluate(terms, stages, num_started, phase, visited, times, cuts[entering])
+            found = _evaluate(terms, stages, depth, phase, visited, times, cuts[entering])
             if found <= value + TOLERANCE or (found < limit and not minimise):
                 return True
-            num_cuts[0] += 1
+            num_cuts[depth] += 1
         if not _enter(entering, basis, inverse, cuts, column):
             return True
     return True
+
+
+@inlined
+def _start(node: Node, depth: int, chunk: int, dimension: int, num_sets: int) -> None:
+    """Start the next stage of a chunk, on this dimension."""
+    stages, phase, visited, _ = node
+    stages[depth, 0], stages[depth, 1], stages[depth, 2] = chunk, phase[chunk], visited[chunk]
+    stages[depth, 3] = dimension
+    visited[chunk] |= 1 << dimension
+    if visited[chunk] == num_sets - 1:
+        phase[chunk] += 1
+        visited[chunk] = 0
+
+
+@inlined
+def _hand_down(program: Program, depth: int) -> None:
+    """Let the program at a depth begin as that of the node before: its cuts hold for all that it leads to."""
+    program.basis[depth] = program.basis[depth - 1]
+    program.inverse[depth] = program.inverse[depth - 1]
+    program.num_cuts[depth] = program.num_cuts[depth - 1]
 
 
 @compiled
@@ -302,19 +374,15 @@ def explore(
     num_chunks = best_x.shape[0]
     num_phases, num_sets, num_dims = terms.rate.shape
     num_stages = num_chunks * num_phases * num_dims
-    stages = np.zeros((num_stages + 1, 4), np.int64)
-    phase = np.zeros(num_chunks, np.int64)
-    visited = np.zeros(num_chunks, np.int64)
+    node = Node(
+        np.zeros((num_stages + 1, 4), np.int64),
+        np.zeros(num_chunks, np.int64),
+        np.zeros(num_chunks, np.int64),
+        np.zeros((num_chunks + num_dims + 3, num_chunks + 1)),
+    )
+    stages, phase, visited, _ = node
     tried = np.zeros(num_stages + 1, np.int64)
-    cuts = np.zeros((2 + num_stages * MAX_PIVOTS, num_chunks))
-    for i in range(num_chunks):
-        cuts[0, i] = -terms.base
-    num_cuts = np.ones(num_stages + 1, np.int64)
-    basis = np.zeros((num_stages + 1, num_chunks + 1), np.int64)
-    inverse = np.zeros((num_stages + 1, num_chunks + 1, num_chunks + 1))
-    x, column = np.zeros(num_chunks), np.zeros(num_chunks + 1)
-    times = np.zeros((num_chunks + num_dims + 3, num_chunks + 1))
-    _begin(num_chunks, basis[len(prefix)], inverse[len(prefix)])
+    program = _begin(terms.base, num_chunks, num_stages, len(prefix))
     num_opened = num_nodes = depth = 0
     while True:
         if depth < len(prefix):
@@ -332,34 +400,22 @@ def explore(
             c, k = choice // num_dims, choice % num_dims
             if not _may_start(stages, depth, phase, visited, c, k, num_phases):
                 continue
-        stages[depth, 0], stages[depth, 1], stages[depth, 2], stages[depth, 3] = c, phase[c], visited[c], k
-        visited[c] |= 1 << k
-        if visited[c] == num_sets - 1:
-            phase[c] += 1
-            visited[c] = 0
+        _start(node, depth, c, k, num_sets)
         depth += 1
         if depth <= len(prefix):
             continue
         num_nodes += 1
         if num_nodes > max_nodes:
             return limit, num_opened, num_nodes, OUT_OF_NODES
-        for row in range(num_chunks + 1):
-            basis[depth, row] = basis[depth - 1, row]
-            for column_idx in range(num_chunks + 1):
-                inverse[depth, row, column_idx] = inverse[depth - 1, row, column_idx]
-        num_cuts[depth] = num_cuts[depth - 1]
+        _hand_down(program, depth)
         tried[depth] = 0
         is_whole = depth == num_stages
-        if not _may_be_less(
-            terms, stages, depth, phase, visited, limit, is_whole,
-            basis[depth], inverse[depth], cuts, num_cuts[depth : depth + 1], x, column, times,
-        ):  # fmt: skip
+        if not _may_be_less(terms, node, depth, program, limit, is_whole):
             tried[depth] = num_chunks * num_dims
         elif depth == max_depth:
             if is_whole:
-                limit = min(limit, _proven(basis[depth], inverse[depth], cuts) - STEP)
-                for i in range(num_chunks):
-                    best_x[i] = x[i]
+                limit = min(limit, _proven(program.basis[depth], program.inverse[depth], program.cuts) - STEP)
+                best_x[:] = program.sizes
                 num_opened = 0
             if num_opened < len(opened):
                 for i in range(depth):

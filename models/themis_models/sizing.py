@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from themis_models.quiet import quiet_stdout
-from themis_models.search import search_kernel as kernel
-from themis_models.search.search_kernel import FloatArray
-from themis_models.search.space import Candidate, SearchSpace
+from themis_models.search.costing import Candidate, FloatArray
+from themis_models.search.space import SearchSpace, candidate_costs
 
 if TYPE_CHECKING:
     import highspy
@@ -94,12 +93,8 @@ class _Rows:
 
     def _times(self, candidate: Candidate, chunk_bytes: float) -> tuple[FloatArray, FloatArray]:
         """Return duration and hold of every stage if every chunk had so many bytes."""
-        shape = candidate.path.shape
-        sizes = np.full(shape[0], chunk_bytes)
-        key, hold, duration = np.empty(shape), np.empty(shape), np.empty(shape)
-        load = np.zeros(len(self._space.group_sizes))
-        for chunk in range(shape[0]):
-            kernel.cost_chunk(chunk, self._path, sizes, np.ones(shape), *self._space.arrays, key, hold, duration, load)
+        sizes = np.full(len(candidate.path), chunk_bytes)
+        _, hold, duration, _ = candidate_costs(self._space, candidate._replace(chunk_bytes=sizes))
         return duration, hold
 
     def add_total(self, min_bytes: float) -> None:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from random_instances import dimension, network
 from test_search import SEEDS, drawn_candidate, drawn_instance, timed, whole_sizes
-from themis_models.search import search_kernel as kernel
-from themis_models.search.annealing import DEFERRING, anneal, meeting_stage
+from themis_models.search.annealing import DEFERRING, Cooling, Rules, anneal, meeting_stage
 from themis_models.search.balancing import balance
+from themis_models.search.costing import Candidate
 from themis_models.search.justification import justify
+from themis_models.search.search_kernel import NEVER, dispatch
 from themis_models.search.space import (
-    Candidate,
     SearchSpace,
     candidate_costs,
     kernel_scratch,
@@ -37,10 +37,7 @@ def loads(space: SearchSpace, candidate: Candidate) -> np.ndarray:
 def balanced(space: SearchSpace, candidate: Candidate, idle: float, seed: int, num_moves: int = 20_000) -> float:
     """Balance a candidate in place and return what the kernel claims."""
     scale = float(loads(space, candidate).max())
-    return balance(
-        candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays, idle, num_moves, 0.1 * scale,
-        1e-4 * scale, seed,
-    )  # fmt: skip
+    return balance(space.costs, candidate, idle, Cooling(num_moves, 0.1 * scale, 1e-4 * scale), seed)
 
 
 @pytest.mark.parametrize("collective", [Collective.REDUCE_SCATTER, Collective.ALL_REDUCE])
@@ -50,7 +47,7 @@ def test_balancing_finds_the_least_largest_load(collective: Collective) -> None:
     instance = Instance(net, collective, 72, 3)
     space = search_space(instance)
     orders = [np.array(order) for order in permutations(range(3))]
-    phases = len(space.phases)
+    phases = space.num_phases
     held = []  # by the orders of one chunk
     for chosen in product(orders, repeat=phases):
         one = Candidate(np.concatenate(chosen)[None, :], np.array([24.0]), np.ones((1, 3 * phases)))
@@ -138,7 +135,7 @@ def test_justification_frees_stages_that_wait_for_each_other() -> None:
     space = search_space(instance)
     candidate = Candidate(np.array([[0, 1], [1, 0]]), np.array([4.0, 8.0]), np.ones((2, 2)))
     candidate.priority[:, 0] = DEFERRING
-    assert timed(space, candidate) == kernel.NEVER
+    assert timed(space, candidate) == NEVER
     assert justify(space, candidate) == timed(space, candidate) == 8
     # What it waited with is forgotten: the priorities are those of the same candidate with nothing deferred.
     free = Candidate(candidate.path, candidate.chunk_bytes, np.ones((2, 2)))
@@ -164,10 +161,8 @@ def test_exchanging_and_crossing_equal_chunks_keeps_the_loads() -> None:
         candidate = drawn_candidate(space, seed)
         candidate.chunk_bytes[:] = 640.0
         before, start = candidate.copy(), timed(space, candidate)
-        found = anneal(
-            candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays, False, 1.0, 0.0,
-            np.array([0.0, 0.5, 0.5, 0.0, 0.0]), 3000, 1e-2 * start, 1e-5 * start, 0.0, seed,
-        )  # fmt: skip
+        rules = Rules(np.array([0.0, 0.5, 0.5, 0.0, 0.0]))
+        found = anneal(space.costs, candidate, rules, Cooling(3000, 1e-2 * start, 1e-5 * start), seed)
         gains.append(start - found)
         assert loads(space, candidate) == pytest.approx(loads(space, before), rel=1e-12)
     assert sorted(gains)[2] > 0
@@ -177,9 +172,9 @@ def test_exchanging_and_crossing_equal_chunks_keeps_the_loads() -> None:
 def test_the_kernel_records_when_stages_start(seed: int) -> None:
     space = search_space(drawn_instance(seed))
     candidate = drawn_candidate(space, seed)
-    num_chunks, num_dims = len(candidate.path), len(space.group_sizes)
-    scratch = kernel_scratch(num_chunks, num_dims, len(space.phases))
-    kernel.dispatch(candidate.path, *candidate_costs(space, candidate), space.pipelined, kernel.NEVER, *scratch, True)
+    num_chunks, num_dims = len(candidate.path), space.num_dims
+    scratch = kernel_scratch(space, candidate)
+    dispatch(candidate.path, candidate_costs(space, candidate), space.costs.pipelined, NEVER, scratch, True)
     schedule = schedule_of(space, candidate, whole_sizes(candidate))
     places = {
         (chunk, space.instance.phases[stage // num_dims], space.instance.involved[candidate.path[chunk, stage]]): stage

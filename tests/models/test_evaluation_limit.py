@@ -26,6 +26,8 @@ from themis_models.evaluation_limits import num_nodes
 from themis_models.few_chunks import NODES_AT_ONCE, explore_sequences
 from themis_models.highs import HighsOptions, HighsStatus, solve_with_highs
 from themis_models.milp.milp_solver import solve_milp
+from themis_models.search.annealing import Cooling, Rules
+from themis_models.search.costing import Candidate, Costs
 
 import themis_opt
 from themis_opt.cli.main import run as run_command
@@ -221,17 +223,16 @@ def test_no_more_schedules_are_timed_than_allowed(
 ) -> None:
     timed = 0
 
-    def counting(anneal: Callable[..., float], place: int) -> Callable[..., float]:
-        def counted(*arguments: object) -> float:
+    def counting(anneal: Callable[..., float]) -> Callable[..., float]:
+        def counted(costs: Costs, candidate: Candidate, rules: Rules, cooling: Cooling, seed: int) -> float:
             nonlocal timed
-            timed += arguments[place]  # type: ignore[operator]
-            return anneal(*arguments)
+            timed += cooling.num_moves
+            return anneal(costs, candidate, rules, cooling, seed)
 
         return counted
 
-    place = 14  # of the number of moves
-    monkeypatch.setattr(equal, "anneal", counting(equal.anneal, place))
-    monkeypatch.setattr(free, "anneal", counting(free.anneal, place))
+    monkeypatch.setattr(equal, "anneal", counting(equal.anneal))
+    monkeypatch.setattr(free, "anneal", counting(free.anneal))
     instance, params = problem(kind, num_chunks)
     outcome = outcome_of(instance, replace(params, gap=0.0, max_evaluations=evaluations))
     assert outcome.ending in (Ending.EVALUATIONS, Ending.PROOF)

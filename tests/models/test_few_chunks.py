@@ -14,7 +14,8 @@ from brute_force import optimum_ps, tiny_instance
 from random_instances import random_dimension
 from themis_models.auto.portfolio import prepare, solve_auto
 from themis_models.few_chunks import Exploration, Sequences, explore_sequences, is_provable
-from themis_models.search.space import Candidate, SearchSpace, search_space
+from themis_models.search.costing import Candidate
+from themis_models.search.space import SearchSpace, search_space
 from themis_models.sizing import best_sizes
 
 from themis_opt.judging.validator import check
@@ -86,7 +87,7 @@ def test_three_chunks_by_hand() -> None:
 def by_trying_everything(instance: Instance) -> float:
     """Return the least makespan over all orders and sequences, each with its best sizes by HiGHS."""
     space = search_space(instance)
-    num_dims = len(space.group_sizes)
+    num_dims = space.num_dims
     orders = list(permutations(range(num_dims)))
     paths = [sum(chosen, ()) for chosen in product(orders, repeat=len(instance.phases))]
     least = float("inf")

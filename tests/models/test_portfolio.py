@@ -16,7 +16,8 @@ from themis_models.auto.equal import EqualSearch, Start
 from themis_models.auto.numbered import NumberedStarts
 from themis_models.auto.portfolio import solve_auto
 from themis_models.search.annealing import NEIGHBOURHOODS_EQUAL
-from themis_models.search.space import Candidate, search_space
+from themis_models.search.costing import Candidate
+from themis_models.search.space import search_space
 
 from themis_opt.problem.bound import Bound, BoundScope, Sizing
 from themis_opt.problem.chunking import make_chunking

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from random_instances import dimension, network
 from themis_models.search import search_kernel as kernel
-from themis_models.search.annealing import DEFERRING, NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_FREE, anneal
+from themis_models.search.annealing import DEFERRING, NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_FREE, Cooling, Rules, anneal
+from themis_models.search.costing import Candidate
+from themis_models.search.search_kernel import NEVER
 from themis_models.search.space import (
-    Candidate,
     SearchSpace,
+    candidate_costs,
     candidate_of,
     kernel_scratch,
     random_candidate,
@@ -77,7 +79,7 @@ def drawn_candidate(space: SearchSpace, seed: int) -> Candidate:
     """Random sizes and priorities; All-Gather orders are shuffled too where orders are free."""
     generator = np.random.default_rng(seed)
     candidate = random_candidate(space, drawn_sizes(space.instance, seed), generator)
-    num_dims = len(space.group_sizes)
+    num_dims = space.num_dims
     if space.instance.collective.has_free_orders:
         for row in candidate.path:
             row[-num_dims:] = generator.permutation(num_dims)
@@ -85,37 +87,20 @@ def drawn_candidate(space: SearchSpace, seed: int) -> Candidate:
     return candidate
 
 
-def timed(space: SearchSpace, candidate: Candidate, cutoff: float = kernel.NEVER) -> float:
+def timed(space: SearchSpace, candidate: Candidate, cutoff: float = NEVER) -> float:
     """Return what the kernel says of a candidate."""
-    shape = candidate.path.shape
-    num_dims = len(space.group_sizes)
-    key, hold, duration, load = np.empty(shape), np.empty(shape), np.empty(shape), np.zeros(num_dims)
-    for chunk in range(shape[0]):
-        kernel.cost_chunk(
-            chunk, candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays, key, hold, duration, load
-        )
-    scratch = kernel_scratch(shape[0], num_dims, len(space.phases))
-    return kernel.dispatch(candidate.path, key, hold, duration, load, space.pipelined, cutoff, *scratch, False)
+    scratch = kernel_scratch(space, candidate)
+    costs = candidate_costs(space, candidate)
+    return kernel.dispatch(candidate.path, costs, space.costs.pipelined, cutoff, scratch, False)
 
 
 def annealed(space: SearchSpace, candidate: Candidate, seed: int, min_bytes: float = 1.0, **options: float) -> float:
     """Anneal a candidate in place for a moment, sizes free, and return what the kernel claims."""
     start = timed(space, candidate)
-    return anneal(
-        candidate.path,
-        candidate.chunk_bytes,
-        candidate.priority,
-        *space.arrays,
-        not space.instance.collective.has_free_orders,
-        min_bytes,
-        options.get("granule", 0.0),
-        NEIGHBOURHOODS_FREE,
-        int(options.get("num_moves", 3000)),
-        1e-2 * start,
-        1e-5 * start,
-        options.get("target", 0.0),
-        seed,
-    )
+    fixed = not space.instance.collective.has_free_orders
+    rules = Rules(NEIGHBOURHOODS_FREE, fixed, min_bytes, options.get("granule", 0.0))
+    cooling = Cooling(int(options.get("num_moves", 3000)), 1e-2 * start, 1e-5 * start, options.get("target", 0.0))
+    return anneal(space.costs, candidate, rules, cooling, seed)
 
 
 def whole_sizes(candidate: Candidate) -> list[int]:
@@ -180,7 +165,7 @@ def test_a_deferred_stage_by_hand() -> None:
     assert simulate(instance, schedule_of(space, candidate, [4, 8])).makespan_ps == 13
     # With chunk 1 deferred on dim2 as well each waits for the other.
     candidate.priority[1, 0] = DEFERRING
-    assert timed(space, candidate) == kernel.NEVER
+    assert timed(space, candidate) == NEVER
     # Where all stages of a dimension are deferred nothing is.
     candidate.priority[:] = DEFERRING
     assert timed(space, candidate) == 8
@@ -196,10 +181,8 @@ def test_annealing_finds_that_idling_pays() -> None:
     for seed in range(8):
         candidate = random_candidate(space, [146, 177], np.random.default_rng(seed))
         start = timed(space, candidate)
-        anneal(
-            candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays, False, 1.0, 0.0,
-            NEIGHBOURHOODS_EQUAL, 5000, 0.05 * start, 1e-3 * start, 0.0, seed,
-        )  # fmt: skip
+        cooling = Cooling(5000, 0.05 * start, 1e-3 * start)
+        anneal(space.costs, candidate, Rules(NEIGHBOURHOODS_EQUAL), cooling, seed)
         makespans.append(simulate(instance, schedule_of(space, candidate, [146, 177])).makespan_ps)
     assert min(makespans) == 56_914
 
@@ -211,8 +194,8 @@ def test_the_cutoff_never_gives_up_a_candidate_that_meets_it(seed: int) -> None:
     makespan = timed(space, candidate)
     for part in (0.3, 0.7, 0.9, 0.99, 1 + 1e-12, 1.01, 2.0):
         found = timed(space, candidate, part * makespan)
-        assert found in (makespan, kernel.NEVER)
-        if found == kernel.NEVER:
+        assert found in (makespan, NEVER)
+        if found == NEVER:
             assert part < 1
 
 
@@ -220,7 +203,7 @@ def test_the_cutoff_gives_up_early() -> None:
     instance = Instance(network(dimension(2), dimension(2)), size_bytes=800, num_chunks=8)
     space = search_space(instance)
     candidate = random_candidate(space, instance.equal_chunk_sizes(), np.random.default_rng(0))
-    assert timed(space, candidate, 0.5 * timed(space, candidate)) == kernel.NEVER
+    assert timed(space, candidate, 0.5 * timed(space, candidate)) == NEVER
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -234,7 +217,7 @@ def test_annealing_improves_and_keeps_a_candidate_a_candidate(seed: int) -> None
     found = annealed(space, candidate, seed, least)
     assert found <= start
     assert found == pytest.approx(timed(space, candidate), rel=1e-12)  # what it returns is what the arrays hold
-    num_dims = len(space.group_sizes)
+    num_dims = space.num_dims
     parts = candidate.path.reshape(-1, num_dims)
     assert (np.sort(parts, axis=1) == np.arange(num_dims)).all()
     if not instance.collective.has_free_orders:
@@ -251,11 +234,8 @@ def test_what_annealing_finds_is_a_schedule(seed: int) -> None:
     space = search_space(instance)
     candidate = random_candidate(space, instance.equal_chunk_sizes(), np.random.default_rng(seed))
     start = timed(space, candidate)
-    found = anneal(
-        candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays,
-        not instance.collective.has_free_orders, 1.0, 0.0, NEIGHBOURHOODS_EQUAL, 1000, 1e-2 * start, 1e-5 * start,
-        0.0, seed,
-    )  # fmt: skip
+    rules = Rules(NEIGHBOURHOODS_EQUAL, not instance.collective.has_free_orders)
+    found = anneal(space.costs, candidate, rules, Cooling(1000, 1e-2 * start, 1e-5 * start), seed)
     assert whole_sizes(candidate) == list(instance.equal_chunk_sizes())
     schedule = schedule_of(space, candidate, whole_sizes(candidate))
     assert validate(instance, schedule) == ()
@@ -306,13 +286,8 @@ def test_annealing_finds_the_best_sequence_of_the_paper_s_example() -> None:
     space = search_space(instance)
     candidate = random_candidate(space, instance.equal_chunk_sizes(), np.random.default_rng(0))
     start = timed(space, candidate)
-    found = min(
-        anneal(
-            candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays, False, 1.0, 0.0,
-            NEIGHBOURHOODS_EQUAL, 20_000, 0.05 * start, 1e-3 * start, 0.0, seed,
-        )
-        for seed in range(3)
-    )  # fmt: skip
+    cooling = Cooling(20_000, 0.05 * start, 1e-3 * start)
+    found = min(anneal(space.costs, candidate, Rules(NEIGHBOURHOODS_EQUAL), cooling, seed) for seed in range(3))
     assert found == 7 * 8
 
 

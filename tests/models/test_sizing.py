@@ -8,8 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 from random_instances import dimension, network
+from themis_models.search.costing import Candidate
 from themis_models.search.rounding import FixedSequences
-from themis_models.search.space import Candidate, SearchSpace, random_candidate, search_space, served_sequences
+from themis_models.search.space import SearchSpace, random_candidate, search_space, served_sequences
 from themis_models.sizing import best_sizes
 
 from themis_opt.problem.collective import Collective

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from themis_models.auto.portfolio import prepare
-from themis_models.search import annealing, balancing
+from themis_models.search import annealing, balancing, costing
 from themis_models.search import search_kernel as kernel
 
 from themis_opt.solving.solver_worker import _prepare
@@ -20,7 +20,7 @@ from themis_opt.timing import kernel as simulator_kernel
 COMPILED = (
     annealing.anneal,
     balancing.balance,
-    kernel.cost_chunk,
+    costing.cost_chunks,
     kernel.dispatch,
     simulator_kernel.time_sequences,
 )

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_instances import dimension, network
+from themis_models.search.costing import Candidate
 from themis_models.search.rounding import FixedSequences, round_sizes
-from themis_models.search.space import Candidate, random_candidate, schedule_of, search_space, served_sequences
+from themis_models.search.space import random_candidate, schedule_of, search_space, served_sequences
 
 from themis_opt.problem.bound import Sizing
 from themis_opt.problem.chunking import Chunking, make_chunking

@@ -252,6 +252,15 @@ def read_chosen_instance(name: str, overrides: Overrides, on_import: OnImport | 
 
     Of a network from somebody else's file `on_import` is told; by default stderr says what was read.
 
+    Parameters
+    ----------
+    name
+        The argument: a shipped network, or a file.
+    overrides
+        What the options say.
+    on_import
+        Told of a network from somebody else's file; by default stderr says what was read.
+
     Raises
     ------
     InputError
@@ -267,6 +276,11 @@ def read_instance(name: str, overrides: Overrides, on_import: OnImport | None = 
     """Return the one instance an argument and the options make, for a verb that chooses nothing.
 
     The rest is as with `read_chosen_instance`.
+
+    Parameters
+    ----------
+    name, overrides, on_import
+        As with `read_chosen_instance`.
     """
     require_fixed_count(overrides)
     return read_chosen_instance(name, overrides, on_import)

@@ -25,7 +25,19 @@ _DEFAULT = "baseline,themis-scf"
 
 
 def plot_schedules(kind: str, sources: tuple[str, ...], output: str, options: dict[str, Any]) -> None:
-    """Draw the schedules that the sources and options name."""
+    """Draw the schedules that the sources and options name.
+
+    Parameters
+    ----------
+    kind
+        The picture.
+    sources
+        Files and names.
+    output
+        The file to write.
+    options
+        The options of `plot`, by parameter name.
+    """
     _window(options["window"])
     runs = _runs(sources, options)
     subjects = _subjects(runs)

@@ -15,7 +15,19 @@ if TYPE_CHECKING:
 
 
 def plot_study(kind: str, sources: tuple[str, ...], output: str, options: dict[str, Any]) -> None:
-    """Draw the study in the one source."""
+    """Draw the study in the one source.
+
+    Parameters
+    ----------
+    kind
+        The picture.
+    sources
+        One study's database.
+    output
+        The file to write.
+    options
+        The options of `plot`, by parameter name.
+    """
     from themis_opt.show.pictures import save_picture
     from themis_opt.show.pictures.canvas import house_style
     from themis_opt.studies.reading_table import read_table

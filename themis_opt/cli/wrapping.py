@@ -20,7 +20,17 @@ _FIGURE = re.compile(r"(?<=\d) (?=(?:[numk]?s|ps|[KMGT]?i?B(?:/s)?|%)(?!\w))|(?<
 
 
 def print_sentence(out: Console, text: str, style: str | None = None) -> None:
-    """Print a text, its lines wrapped to the terminal's width, or to `PLAIN_WIDTH` where there is none."""
+    """Print a text, its lines wrapped to the terminal's width, or to `PLAIN_WIDTH` where there is none.
+
+    Parameters
+    ----------
+    out
+        Where to.
+    text
+        The text.
+    style
+        How rich shows it; default: plain.
+    """
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PLAIN_WIDTH
     for line in wrapped(text, width):
         out.print(line, style=style, soft_wrap=True)

@@ -114,6 +114,15 @@ def batches_of(points: tuple[Point, ...], wanted: set[str], max_tasks: int) -> I
     """Yield the tasks with the wanted keys, each once; those of the same problem together, at most so many.
 
     What is worked out for a problem (its costs, its bound, the baseline's makespan) then serves all of them.
+
+    Parameters
+    ----------
+    points
+        The study's points.
+    wanted
+        Keys of tasks.
+    max_tasks
+        The most tasks in a batch.
     """
     by_problem: dict[Instance, list[Task]] = {}
     seen: set[str] = set()

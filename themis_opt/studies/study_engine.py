@@ -56,7 +56,17 @@ class Finding:
 
 
 def failure(key: str, reason: str, seconds: float = 0.0) -> Finding:
-    """Return what came of a task that failed."""
+    """Return what came of a task that failed.
+
+    Parameters
+    ----------
+    key
+        The task's.
+    reason
+        Why; its first line is kept.
+    seconds
+        How long it took.
+    """
     return Finding(key, PointStatus.FAILED, {}, seconds, reason.partition("\n")[0][:_MAX_REASON])
 
 

@@ -60,6 +60,19 @@ def study_from_document(
 ) -> Study:
     """Return the study a document describes.
 
+    Parameters
+    ----------
+    document
+        What was read.
+    text
+        The text it was read from.
+    folder
+        Where relative paths begin.
+    default_name
+        The study's name if it has none.
+    on_import
+        Told of each network from somebody else's file.
+
     Raises
     ------
     InputError

@@ -27,6 +27,17 @@ def compiled(function: Function) -> Function:
     return cast(Function, dispatcher)
 
 
+def inlined(function: Function) -> Function:
+    """Return `function` so that compiled functions that call it contain its code.
+
+    For what takes tuples of arrays and is called often: handing them over counts references, which may take longer than
+    what is done with them.
+    """
+    import numba
+
+    return cast(Function, numba.njit(inline="always")(function))
+
+
 def _survive_damage(cache: Any) -> None:
     """Let a numba cache begin anew when it cannot be read, and do without it when it cannot be written.
 

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from themis_models.search.annealing import Cooling
 from themis_models.search.balancing import balance
+from themis_models.search.costing import Candidate
 from themis_models.search.justification import justify
-from themis_models.search.space import Candidate, SearchSpace, random_candidate
+from themis_models.search.space import SearchSpace, random_candidate
 
 TRIES = 6
 """Candidates of which the best is taken."""
@@ -49,11 +51,9 @@ def balanced_candidate(
     shortest, chosen = float("inf"), None
     for attempt in range(TRIES):
         candidate = random_candidate(space, chunk_bytes, random)
-        balance(
-            candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays,
-            IDLE[attempt % len(IDLE)] * bound_ps, num_moves, HOT * bound_ps, COLD * bound_ps,
-            int(random.integers(2**31)),
-        )  # fmt: skip
+        idle_ps = IDLE[attempt % len(IDLE)] * bound_ps
+        cooling = Cooling(num_moves, HOT * bound_ps, COLD * bound_ps)
+        balance(space.costs, candidate, idle_ps, cooling, int(random.integers(2**31)))
         makespan = justify(space, candidate, target_ps=bound_ps)
         if chosen is None or makespan < shortest:
             shortest, chosen = makespan, candidate

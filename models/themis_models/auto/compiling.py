@@ -8,7 +8,7 @@ import numpy as np
 
 from themis_models.auto.balanced import balanced_candidate
 from themis_models.few_chunks import compile_exploration
-from themis_models.search.annealing import NEIGHBOURHOODS_EQUAL, anneal
+from themis_models.search.annealing import NEIGHBOURHOODS_EQUAL, Cooling, Rules, anneal
 from themis_models.search.rounding import FixedSequences
 from themis_models.search.space import schedule_of, search_space, served_sequences
 from themis_opt.problem.collective import Collective
@@ -25,10 +25,7 @@ def compile_search() -> None:
     space = search_space(instance)
     sizes = instance.equal_chunk_sizes()
     candidate = balanced_candidate(space, sizes, 1.0, np.random.default_rng(0), lambda *found: None, num_moves=1)
-    anneal(
-        candidate.path, candidate.chunk_bytes, candidate.priority, *space.arrays, False, 1.0, 0.0,
-        NEIGHBOURHOODS_EQUAL, 1, 1.0, 1.0, 0.0, 0,
-    )  # fmt: skip
+    anneal(space.costs, candidate, Rules(NEIGHBOURHOODS_EQUAL), Cooling(1, 1.0, 1.0), 0)
     served = served_sequences(space, candidate)
     FixedSequences(space, candidate, served).makespan(candidate.chunk_bytes)
     simulate(instance, schedule_of(space, candidate, sizes, served))

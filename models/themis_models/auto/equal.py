@@ -10,9 +10,16 @@ import numpy as np
 from themis_models.auto.balanced import MOVES, TRIES, balanced_candidate
 from themis_models.auto.best import Best
 from themis_models.auto.numbered import NumberedStarts
-from themis_models.search.annealing import NEIGHBOURHOODS_EQUAL, NEIGHBOURHOODS_FEW, NEIGHBOURHOODS_KEEPING, anneal
-from themis_models.search.search_kernel import FloatArray
-from themis_models.search.space import Candidate, SearchSpace, candidate_of, random_candidate, schedule_of
+from themis_models.search.annealing import (
+    NEIGHBOURHOODS_EQUAL,
+    NEIGHBOURHOODS_FEW,
+    NEIGHBOURHOODS_KEEPING,
+    Cooling,
+    Rules,
+    anneal,
+)
+from themis_models.search.costing import Candidate, FloatArray
+from themis_models.search.space import SearchSpace, candidate_of, random_candidate, schedule_of
 from themis_opt.problem.schedule import Schedule
 
 SEGMENT_STAGES = 1_000_000
@@ -112,7 +119,7 @@ class EqualSearch:
         self._starts.run(num_workers, num_starts)
 
     def _start(self, number: int) -> None:
-        is_deep = len(self._space.group_sizes) >= MANY_DIMENSIONS
+        is_deep = self._space.num_dims >= MANY_DIMENSIONS
         starts, rounds = (STARTS_FOR_MANY, 1) if is_deep else (STARTS, ROUNDS_TO_DOUBLE)
         round_idx, which = divmod(number, len(starts))
         start = starts[which]
@@ -160,21 +167,9 @@ class EqualSearch:
             if best.is_over:
                 return
             best.spend(num_moves)
-            makespan_ps = anneal(
-                candidate.path,
-                candidate.chunk_bytes,
-                candidate.priority,
-                *space.arrays,
-                not space.instance.collective.has_free_orders,
-                1.0,
-                0.0,
-                start.shares,
-                num_moves,
-                steps[segment],
-                steps[segment + 1],
-                float(best.target_ps),
-                (seed + segment) % 2**31,
-            )
+            rules = Rules(start.shares, not space.instance.collective.has_free_orders)
+            cooling = Cooling(num_moves, steps[segment], steps[segment + 1], float(best.target_ps))
+            makespan_ps = anneal(space.costs, candidate, rules, cooling, (seed + segment) % 2**31)
             self._offer(candidate, makespan_ps, "search")
             is_late = 2 * segment >= num_segments and start.origin != "best"
             if is_late and makespan_ps > (1 + HOPELESS) * best.makespan_ps:

@@ -9,8 +9,9 @@ import numpy as np
 from themis_models.auto.best import Best
 from themis_models.auto.free import FreeSearch
 from themis_models.few_chunks import Sequences, is_provable, prove_few_chunks
+from themis_models.search.costing import Candidate
 from themis_models.search.rounding import FixedSequences, round_sizes
-from themis_models.search.space import Candidate, schedule_of, search_space
+from themis_models.search.space import schedule_of, search_space
 from themis_opt.problem.bound import Bound, BoundKind, Sizing
 from themis_opt.problem.chunking import Chunking
 from themis_opt.problem.instance import Instance
@@ -28,7 +29,17 @@ PROOF_SHARE = 0.85
 
 
 def is_worth_proving(instance: Instance, chunking: Chunking, best: Best, lower_ps: int) -> bool:
-    """Return whether there is a schedule of few chunks of free size whose gap a proof might close."""
+    """Return whether there is a schedule of few chunks of free size whose gap a proof might close.
+
+    Parameters
+    ----------
+    instance, chunking
+        The problem, and what may be chosen.
+    best
+        The best schedule so far.
+    lower_ps
+        The bound known [ps].
+    """
     schedule = best.schedule
     return (
         schedule is not None
@@ -39,7 +50,17 @@ def is_worth_proving(instance: Instance, chunking: Chunking, best: Best, lower_p
 
 
 def prove_best_number(instance: Instance, chunking: Chunking, best: Best, params: SolverParams) -> Bound:
-    """Return a bound for the number of chunks of the best schedule; `best` gets what the proof finds to be shorter."""
+    """Return a bound for the number of chunks of the best schedule; `best` gets what the proof finds to be shorter.
+
+    Parameters
+    ----------
+    instance, chunking
+        The problem, and what may be chosen.
+    best
+        The best schedule so far.
+    params
+        Threads, limits and the gap that is good enough.
+    """
     schedule = best.schedule
     assert schedule is not None, "there is something to prove"
     bounds = quick_bounds(instance, chunking.scope(schedule.num_chunks))
@@ -65,7 +86,21 @@ def prove_best_number(instance: Instance, chunking: Chunking, best: Best, params
 def search_fixed_number(
     instance: Instance, chunking: Chunking, best: Best, bound: Bound, search: FreeSearch, params: SolverParams
 ) -> Bound:
-    """Search with a fixed number of chunks, try the proof where they are few, and go on; return the better bound."""
+    """Search with a fixed number of chunks, try the proof where they are few, and go on; return the better bound.
+
+    Parameters
+    ----------
+    instance, chunking
+        The problem, and what may be chosen.
+    best
+        The best schedule so far, and the time left.
+    bound
+        The bound known.
+    search
+        The search, which has yet to run.
+    params
+        Threads, limits and the gap that is good enough.
+    """
     if is_provable(instance, chunking.min_chunks):
         with best.narrowed(SEARCH_SHARE * best.left_s, SEARCH_SHARE):
             search.run(params.num_workers)

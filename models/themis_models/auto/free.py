@@ -8,17 +8,10 @@ import numpy as np
 
 from themis_models.auto.best import Best
 from themis_models.auto.numbered import NumberedStarts
-from themis_models.search.annealing import NEIGHBOURHOODS_FREE, anneal
+from themis_models.search.annealing import NEIGHBOURHOODS_FREE, Cooling, Rules, anneal
+from themis_models.search.costing import Candidate, FloatArray
 from themis_models.search.rounding import FixedSequences, round_sizes
-from themis_models.search.search_kernel import FloatArray
-from themis_models.search.space import (
-    Candidate,
-    SearchSpace,
-    candidate_of,
-    random_candidate,
-    schedule_of,
-    served_sequences,
-)
+from themis_models.search.space import SearchSpace, candidate_of, random_candidate, schedule_of, served_sequences
 from themis_models.sizing import best_sizes
 from themis_opt.problem.chunking import Chunking
 
@@ -133,21 +126,10 @@ class FreeSearch:
         num_moves = max(1, min(STAGES_PER_ANNEALING // candidate.path.size, MOVES_PER_STAGE * candidate.path.size))
         num_moves = self._best.affordable(num_moves)
         self._best.spend(num_moves)
-        anneal(
-            candidate.path,
-            candidate.chunk_bytes,
-            candidate.priority,
-            *self._space.arrays,
-            not self._space.instance.collective.has_free_orders,
-            float(self._chunking.min_granules * self._chunking.granule_bytes),
-            granule,
-            NEIGHBOURHOODS_FREE,
-            num_moves,
-            hot * (LATER if turn else 1.0),
-            hot * COLD,
-            scale,
-            int(random.integers(2**31)),
-        )
+        least = float(self._chunking.min_granules * self._chunking.granule_bytes)
+        rules = Rules(NEIGHBOURHOODS_FREE, not self._space.instance.collective.has_free_orders, least, granule)
+        cooling = Cooling(num_moves, hot * (LATER if turn else 1.0), hot * COLD, scale)
+        anneal(self._space.costs, candidate, rules, cooling, int(random.integers(2**31)))
 
     def _size(self, candidate: Candidate, least: float) -> None:
         """Run the sizing program, dispatch again with its sizes, and so on while that helps."""

@@ -70,7 +70,13 @@ class JointProgram:
         self._add_loads()
 
     def hold(self, chunk: int, phase: Phase, dimension: int) -> pulp.LpAffineExpression:
-        r"""Return the hold of a stage as a part of the horizon: :math:`Σ_V hold_{(V,k)}·x_{(V,k)}` (J2)."""
+        r"""Return the hold of a stage as a part of the horizon: :math:`Σ_V hold_{(V,k)}·x_{(V,k)}` (J2).
+
+        Parameters
+        ----------
+        chunk, phase, dimension
+            Which stage.
+        """
         import pulp
 
         return pulp.lpSum(

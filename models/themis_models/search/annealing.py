@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from themis_models.search.search_kernel import (
-    MORE_FLOAT_ROWS,
-    MORE_INT_ROWS,
+from themis_models.search.costing import (
+    Candidate,
+    Costs,
     FloatArray,
     IntArray,
+    Stages,
     cost_chunk,
-    dispatch,
+    cost_chunks,
+    make_stages,
+    unload,
 )
-from themis_opt.timing.compiled import compiled
+from themis_models.search.search_kernel import NEVER, dispatch, make_scratch
+from themis_opt.timing.compiled import compiled, inlined
 
 FLIP, EXCHANGE, CROSS, PRIORITIZE, RESIZE = 0, 1, 2, 3, 4
 """The neighbourhoods: swap two dimensions in one order of a chunk; exchange one order between two chunks; where two
@@ -25,7 +31,6 @@ NEIGHBOURHOODS_KEEPING = np.array([0.02, 0.5, 0.48, 0.0, 0.0])
 NEIGHBOURHOODS_FREE = np.array([0.3, 0.15, 0.1, 0.15, 0.3])
 """How often each is tried: where sizes are fixed, the same with few chunks, the same where the loads are balanced and
 are to stay so, and where sizes are free."""
-
 
 DEFERRING = 1e220
 """A priority that makes any stage a deferred one."""
@@ -46,153 +51,197 @@ def meeting_stage(one: IntArray, other: IntArray) -> int:
     return chosen
 
 
-@compiled
-def anneal(
-    path: IntArray,
-    chunk_bytes: FloatArray,
-    priority: FloatArray,
-    group_sizes: FloatArray,
-    rates: FloatArray,
-    latencies: FloatArray,
-    phases: IntArray,
-    num_npus: float,
-    pipelined: bool,
-    overhead: float,
-    fixed_orders: bool,
-    min_bytes: float,
-    granule: float,
-    shares: FloatArray,
-    num_moves: int,
-    hot: float,
-    cold: float,
-    target: float,
-    seed: int,
-) -> float:
-    """Anneal a candidate in place, temperature falling from `hot` to `cold` [ps]; return the best makespan.
+class Rules(NamedTuple):
+    """Which moves there are.
 
-    The arrays hold the best candidate at the end. It stops early at a makespan of `target`. A move is accepted up to a
-    makespan drawn *before* it is timed (``now - temperature·ln u``), so that most bad moves are given up early.
-    Bytes move in multiples of `granule`, or in any amounts when it is 0.
+    Attributes
+    ----------
+    shares
+        How often each neighbourhood is tried, in proportion, shape (neighbourhoods,).
+    fixed_orders
+        Whether the orders are given, and only priorities and sizes may change.
+    min_bytes
+        The least size of a chunk.
+    granule
+        Bytes move in multiples of it, or in any amounts where it is 0.
+    """
+
+    shares: FloatArray
+    fixed_orders: bool = False
+    min_bytes: float = 1.0
+    granule: float = 0.0
+
+
+class Cooling(NamedTuple):
+    """How long it is tried, and what is accepted meanwhile.
+
+    Attributes
+    ----------
+    num_moves
+        How many moves are made.
+    hot, cold
+        The temperature falls from one to the other [ps].
+    target
+        It ends early at this makespan [ps].
+    """
+
+    num_moves: int
+    hot: float
+    cold: float
+    target: float = 0.0
+
+
+@compiled
+def anneal(costs: Costs, candidate: Candidate, rules: Rules, cooling: Cooling, seed: int) -> float:
+    """Anneal a candidate in place; return the best makespan. The candidate is the one that has it.
+
+    Parameters
+    ----------
+    costs
+        The instance.
+    candidate
+        Where to begin, and what is changed.
+    rules
+        Which moves there are.
+    cooling
+        How many, and which are accepted.
+    seed
+        Of all random numbers.
     """
     np.random.seed(seed)
-    num_chunks, num_stages = path.shape
-    num_dims = group_sizes.shape[0]
-    num_phases = phases.shape[0]
-    key = np.empty((num_chunks, num_stages))
-    hold = np.empty((num_chunks, num_stages))
-    duration = np.empty((num_chunks, num_stages))
-    load = np.zeros(num_dims)
-    old_load = np.zeros(num_dims)
-    width = max(num_chunks, num_dims)
-    float_space = np.empty((2 * num_dims + MORE_FLOAT_ROWS, width))
-    int_space = np.empty((2 * num_dims + MORE_INT_ROWS, width), np.uint32)
-    served = np.empty((1, 1), np.int64)
-    start = np.empty((1, 1))
+    num_dims = costs.group_sizes.shape[0]
+    num_chunks = candidate.path.shape[0]
+    stages = make_stages(candidate.path.shape, num_dims)
+    load = stages[3]
+    scratch = make_scratch(candidate.path.shape, num_dims)
     touched = np.empty(2, np.int64)
-    old_path = np.empty((2, num_stages), np.int64)
-    old_priority = np.empty((2, num_stages))
-    old_bytes = np.empty(2)
-    limits = np.cumsum(shares) / np.sum(shares)
+    before = Candidate(candidate.path[:2].copy(), candidate.chunk_bytes[:2].copy(), candidate.priority[:2].copy())
+    old_load = np.empty(num_dims)
+    limits = np.cumsum(rules.shares) / np.sum(rules.shares)
 
-    for chunk in range(num_chunks):
-        cost_chunk(
-            chunk, path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined, overhead,
-            key, hold, duration, load,
-        )  # fmt: skip
-    now = dispatch(path, key, hold, duration, load, pipelined, 1e300, float_space, int_space, served, start, False)
+    cost_chunks(costs, candidate, stages)
+    now = dispatch(candidate.path, stages, costs.pipelined, NEVER, scratch, False)
     best = now
-    best_path = path.copy()
-    best_bytes = chunk_bytes.copy()
-    best_priority = priority.copy()
-
-    for move in range(num_moves):
-        if best <= target:
+    best_candidate = Candidate(candidate.path.copy(), candidate.chunk_bytes.copy(), candidate.priority.copy())
+    for move in range(cooling.num_moves):
+        if best <= cooling.target:
             break
-        temperature = hot * (cold / hot) ** (move / num_moves)
+        temperature = cooling.hot * (cooling.cold / cooling.hot) ** (move / cooling.num_moves)
+        # What is accepted is drawn before the move is timed, so that timing most bad moves ends early.
         cutoff = now - temperature * np.log(1.0 - np.random.random())
-        draw = np.random.random()
-        kind = 0
-        while kind < RESIZE and draw >= limits[kind]:
-            kind += 1
-        if fixed_orders and kind < PRIORITIZE:
-            kind = PRIORITIZE
-        pair = kind in (EXCHANGE, CROSS, RESIZE)
-        if (pair and num_chunks < 2) or (kind == FLIP and num_dims < 2):
+        kind = _draw_kind(limits, rules.fixed_orders)
+        num_touched = 2 if kind in (EXCHANGE, CROSS, RESIZE) else 1
+        if num_touched > num_chunks or (kind == FLIP and num_dims < 2):
             continue
-
-        touched[0] = np.random.randint(num_chunks)
-        num_touched = 1
-        if pair:
-            touched[1] = np.random.randint(num_chunks - 1)
-            if touched[1] >= touched[0]:
-                touched[1] += 1
-            num_touched = 2
-        first = np.random.randint(num_phases) * num_dims
+        _draw_chunks(touched, num_touched, num_chunks)
+        first = np.random.randint(costs.phases.shape[0]) * num_dims
         last = first + num_dims
         if kind == CROSS:
+            path = candidate.path
             meeting = meeting_stage(path[touched[0], first:last], path[touched[1], first:last])
             if meeting == 0:
                 continue
             first += meeting
         old_load[:] = load
-        for i in range(num_touched):
-            chunk = touched[i]
-            old_path[i] = path[chunk]
-            old_priority[i] = priority[chunk]
-            old_bytes[i] = chunk_bytes[chunk]
-            for stage in range(num_stages):
-                load[path[chunk, stage]] -= hold[chunk, stage]
-
-        one = touched[0]
-        if kind == FLIP:
-            a = np.random.randint(num_dims)
-            b = np.random.randint(num_dims - 1)
-            if b >= a:
-                b += 1
-            path[one, first + a], path[one, first + b] = path[one, first + b], path[one, first + a]
-        elif pair and kind != RESIZE:
-            for i in range(first, last):
-                path[one, i], path[touched[1], i] = path[touched[1], i], path[one, i]
-        elif kind == PRIORITIZE:
-            stage = np.random.randint(num_stages)
-            priority[one, stage] = np.exp(np.random.normal()) if np.random.random() < 0.7 else 1.0
-            if np.random.random() < 0.2:
-                priority[one, stage] *= DEFERRING
-        else:
-            spare = chunk_bytes[one] - min_bytes
-            moved = spare * np.random.random()
-            if np.random.random() < 0.5:
-                moved *= 0.03
-            if granule > 0.0:
-                moved = granule * min(np.ceil(moved / granule), np.floor(spare / granule))
-            chunk_bytes[one] -= moved
-            chunk_bytes[touched[1]] += moved
-
-        for i in range(num_touched):
-            cost_chunk(
-                touched[i], path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus,
-                pipelined, overhead, key, hold, duration, load,
-            )  # fmt: skip
-        new = dispatch(path, key, hold, duration, load, pipelined, cutoff, float_space, int_space, served, start, False)
+        _set_aside(touched, num_touched, candidate, before, stages)
+        _change(candidate, kind, touched, first, last, rules)
+        _cost_again(touched, num_touched, costs, candidate, stages)
+        new = dispatch(candidate.path, stages, costs.pipelined, cutoff, scratch, False)
         if new <= cutoff:
             now = new
             if now < best:
                 best = now
-                best_path[:] = path
-                best_bytes[:] = chunk_bytes
-                best_priority[:] = priority
+                _copy_all(candidate, best_candidate)
             continue
-        for i in range(num_touched):
-            path[touched[i]] = old_path[i]
-            priority[touched[i]] = old_priority[i]
-            chunk_bytes[touched[i]] = old_bytes[i]
-            cost_chunk(
-                touched[i], path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus,
-                pipelined, overhead, key, hold, duration, load,
-            )  # fmt: skip
+        _put_back(touched, num_touched, before, candidate)
+        _cost_again(touched, num_touched, costs, candidate, stages)
+        # Adding and taking away would leave rounding errors, and more of them with every move.
         load[:] = old_load
-
-    path[:] = best_path
-    chunk_bytes[:] = best_bytes
-    priority[:] = best_priority
+    _copy_all(best_candidate, candidate)
     return best
+
+
+@compiled
+def _draw_kind(limits: FloatArray, fixed_orders: bool) -> int:
+    """Return a random neighbourhood; where orders are fixed, one that changes none."""
+    draw = np.random.random()
+    kind = 0
+    while kind < RESIZE and draw >= limits[kind]:
+        kind += 1
+    return PRIORITIZE if fixed_orders and kind < PRIORITIZE else kind
+
+
+@compiled
+def _draw_chunks(touched: IntArray, num_touched: int, num_chunks: int) -> None:
+    """Fill in one random chunk, or two different ones."""
+    touched[0] = np.random.randint(num_chunks)
+    if num_touched == 2:
+        touched[1] = np.random.randint(num_chunks - 1)
+        if touched[1] >= touched[0]:
+            touched[1] += 1
+
+
+@inlined
+def _change(candidate: Candidate, kind: int, touched: IntArray, first: int, last: int, rules: Rules) -> None:
+    """Make a move of this kind; those about orders change the stages from `first` to `last` of the chunks touched."""
+    path, chunk_bytes = candidate.path, candidate.chunk_bytes
+    one, other = touched[0], touched[1]
+    if kind == FLIP:
+        a = np.random.randint(last - first)
+        b = np.random.randint(last - first - 1)
+        if b >= a:
+            b += 1
+        path[one, first + a], path[one, first + b] = path[one, first + b], path[one, first + a]
+    elif kind in (EXCHANGE, CROSS):
+        for stage in range(first, last):
+            path[one, stage], path[other, stage] = path[other, stage], path[one, stage]
+    elif kind == PRIORITIZE:
+        stage = np.random.randint(path.shape[1])
+        factor = np.exp(np.random.normal()) if np.random.random() < 0.7 else 1.0
+        if np.random.random() < 0.2:
+            factor *= DEFERRING
+        candidate.priority[one, stage] = factor
+    else:
+        spare = chunk_bytes[one] - rules.min_bytes
+        moved = spare * np.random.random()
+        # Half of the time only a little, which is what helps when the sizes are nearly right.
+        if np.random.random() < 0.5:
+            moved *= 0.03
+        if rules.granule > 0.0:
+            moved = rules.granule * min(np.ceil(moved / rules.granule), np.floor(spare / rules.granule))
+        chunk_bytes[one] -= moved
+        chunk_bytes[other] += moved
+
+
+@inlined
+def _set_aside(touched: IntArray, num_touched: int, candidate: Candidate, before: Candidate, stages: Stages) -> None:
+    """Copy the chunks touched to the first places of `before`, and take their holds off the loads."""
+    for i in range(num_touched):
+        before.path[i] = candidate.path[touched[i]]
+        before.priority[i] = candidate.priority[touched[i]]
+        before.chunk_bytes[i] = candidate.chunk_bytes[touched[i]]
+        unload(touched[i], candidate, stages)
+
+
+@inlined
+def _put_back(touched: IntArray, num_touched: int, before: Candidate, candidate: Candidate) -> None:
+    """Copy the chunks touched back to their places."""
+    for i in range(num_touched):
+        candidate.path[touched[i]] = before.path[i]
+        candidate.priority[touched[i]] = before.priority[i]
+        candidate.chunk_bytes[touched[i]] = before.chunk_bytes[i]
+
+
+@inlined
+def _cost_again(touched: IntArray, num_touched: int, costs: Costs, candidate: Candidate, stages: Stages) -> None:
+    """Fill the rows of the chunks touched, and add their holds to the loads."""
+    for i in range(num_touched):
+        cost_chunk(touched[i], costs, candidate, stages)
+
+
+@compiled
+def _copy_all(source: Candidate, target: Candidate) -> None:
+    """Copy a candidate over another."""
+    target.path[:] = source.path
+    target.chunk_bytes[:] = source.chunk_bytes
+    target.priority[:] = source.priority

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from themis_models.search.search_kernel import FloatArray, IntArray, cost_chunk
+from themis_models.search.annealing import Cooling
+from themis_models.search.costing import (
+    Candidate,
+    Costs,
+    FloatArray,
+    IntArray,
+    cost_chunk,
+    cost_chunks,
+    make_stages,
+    unload,
+)
 from themis_opt.timing.compiled import compiled
 
 
@@ -38,66 +48,54 @@ def _swap(path: IntArray, chunk: int, a: int, b: int, starts: IntArray, ends: In
 
 
 @compiled
-def balance(
-    path: IntArray,
-    chunk_bytes: FloatArray,
-    priority: FloatArray,
-    group_sizes: FloatArray,
-    rates: FloatArray,
-    latencies: FloatArray,
-    phases: IntArray,
-    num_npus: float,
-    pipelined: bool,
-    overhead: float,
-    idle: float,
-    num_moves: int,
-    hot: float,
-    cold: float,
-    seed: int,
-) -> float:
-    """Anneal a candidate's orders in place, temperature falling from `hot` to `cold` [ps]; return the largest load.
+def balance(costs: Costs, candidate: Candidate, idle: float, cooling: Cooling, seed: int) -> float:
+    """Anneal a candidate's orders in place; return the largest load [ps].
 
     A move swaps two dimensions in one order of one chunk. A dimension on which no chunk starts must idle at first, one
-    on which none ends at last; `idle` [ps] is what either adds to its load, and to what is returned.
+    on which none ends at last.
+
+    Parameters
+    ----------
+    costs
+        The instance.
+    candidate
+        Where to begin, and what is changed.
+    idle
+        What idling at first or at last adds to a dimension's load, and to what is returned [ps].
+    cooling
+        How many moves, and which are accepted; there is no early end.
+    seed
+        Of all random numbers.
     """
     np.random.seed(seed)
+    path = candidate.path
     num_chunks, num_stages = path.shape
-    num_dims = group_sizes.shape[0]
-    num_phases = phases.shape[0]
-    key = np.empty((num_chunks, num_stages))
-    hold = np.empty((num_chunks, num_stages))
-    duration = np.empty((num_chunks, num_stages))
-    load = np.zeros(num_dims)
-    old_load = np.zeros(num_dims)
+    num_dims = costs.group_sizes.shape[0]
+    stages = make_stages(path.shape, num_dims)
+    load = stages[3]
+    cost_chunks(costs, candidate, stages)
+    old_load = np.empty(num_dims)
     starts = np.zeros(num_dims, np.int64)
     ends = np.zeros(num_dims, np.int64)
     for chunk in range(num_chunks):
-        cost_chunk(
-            chunk, path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined, overhead,
-            key, hold, duration, load,
-        )  # fmt: skip
         starts[path[chunk, 0]] += 1
         ends[path[chunk, num_stages - 1]] += 1
     now = _makespan_at_least(load, starts, ends, idle)
     best = now
     best_path = path.copy()
-    for move in range(num_moves):
-        temperature = hot * (cold / hot) ** (move / num_moves)
+    for move in range(cooling.num_moves):
+        temperature = cooling.hot * (cooling.cold / cooling.hot) ** (move / cooling.num_moves)
         cutoff = now - temperature * np.log(1.0 - np.random.random())
         chunk = np.random.randint(num_chunks)
-        first = np.random.randint(num_phases) * num_dims
+        first = np.random.randint(costs.phases.shape[0]) * num_dims
         a = first + np.random.randint(num_dims)
         b = first + np.random.randint(num_dims)
         if a == b:
             continue
         old_load[:] = load
-        for stage in range(num_stages):
-            load[path[chunk, stage]] -= hold[chunk, stage]
+        unload(chunk, candidate, stages)
         _swap(path, chunk, a, b, starts, ends)
-        cost_chunk(
-            chunk, path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined, overhead,
-            key, hold, duration, load,
-        )  # fmt: skip
+        cost_chunk(chunk, costs, candidate, stages)
         new = _makespan_at_least(load, starts, ends, idle)
         if new <= cutoff:
             now = new
@@ -106,10 +104,7 @@ def balance(
                 best_path[:] = path
             continue
         _swap(path, chunk, a, b, starts, ends)
-        cost_chunk(
-            chunk, path, chunk_bytes, priority, group_sizes, rates, latencies, phases, num_npus, pipelined, overhead,
-            key, hold, duration, load,
-        )  # fmt: skip
+        cost_chunk(chunk, costs, candidate, stages)
         load[:] = old_load
     path[:] = best_path
     return float(best)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from themis_models.search import search_kernel as kernel
-from themis_models.search.search_kernel import FloatArray
-from themis_models.search.space import Candidate, SearchSpace, candidate_costs, kernel_scratch
+from themis_models.search.costing import Candidate, FloatArray
+from themis_models.search.search_kernel import NEVER, dispatch
+from themis_models.search.space import SearchSpace, candidate_costs, kernel_scratch
 
 PASSES = 3
 """Passes backward and forward; more of them seldom help."""
@@ -37,26 +37,21 @@ def justify(space: SearchSpace, candidate: Candidate, passes: int = PASSES, targ
     """
     key, hold, duration, load = candidate_costs(space, candidate)
     resident = key / candidate.priority
-    scratch = kernel_scratch(len(candidate.path), len(load), len(space.phases))
+    scratch = kernel_scratch(space, candidate)
 
     def serve(keys: FloatArray, *, backwards: bool) -> tuple[float, FloatArray]:
         """Return the makespan and the start times, by stages as they lie in `keys`, on the clock of that direction."""
-        path, ordered_hold, ordered_duration = candidate.path, hold, duration
+        path, stages = candidate.path, (keys, hold, duration, load)
         if backwards:
-            path, keys, ordered_hold, ordered_duration = (
-                np.ascontiguousarray(path[:, ::-1]),
-                np.ascontiguousarray(keys[:, ::-1]),
-                np.ascontiguousarray(hold[:, ::-1]),
-                np.ascontiguousarray(duration[:, ::-1]),
-            )
-        makespan = kernel.dispatch(
-            path, keys, ordered_hold, ordered_duration, load, space.pipelined, kernel.NEVER, *scratch, True
-        )
+            path = np.ascontiguousarray(path[:, ::-1])
+            mirrored = [np.ascontiguousarray(array[:, ::-1]) for array in stages[:3]]
+            stages = (mirrored[0], mirrored[1], mirrored[2], load)
+        makespan = dispatch(path, stages, space.costs.pipelined, NEVER, scratch, True)
         start = scratch[-1][:, ::-1] if backwards else scratch[-1]
         return makespan, start.copy()
 
     makespan, start = serve(key, backwards=False)
-    if makespan >= kernel.NEVER:  # deferred stages wait for each other
+    if makespan >= NEVER:  # deferred stages wait for each other
         key = resident
         makespan, start = serve(key, backwards=False)
     best, best_key = makespan, key

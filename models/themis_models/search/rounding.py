@@ -7,9 +7,8 @@ from itertools import cycle, islice, permutations
 
 import numpy as np
 
-from themis_models.search import search_kernel as kernel
-from themis_models.search.search_kernel import FloatArray, IntArray
-from themis_models.search.space import Candidate, SearchSpace
+from themis_models.search.costing import Candidate, FloatArray, IntArray, cost_chunks
+from themis_models.search.space import SearchSpace, candidate_costs
 from themis_opt.problem.chunking import Chunking
 from themis_opt.timing import kernel as simulator_kernel
 
@@ -32,26 +31,21 @@ class FixedSequences:
 
     def __init__(self, space: SearchSpace, candidate: Candidate, served: Sequence[Sequence[tuple[int, int]]]) -> None:
         self.space = space
-        self.candidate = candidate
         self.served = served
+        self._path, self._ones = candidate.path, np.ones(candidate.path.shape)
+        self._stages = candidate_costs(space, candidate)
         width = max(len(sequence) for sequence in served)
         self._served = np.full((len(served), width, 2), -1, np.int64)
         for d, sequence in enumerate(served):
             self._served[d, : len(sequence)] = sequence
         self._counts = np.array([len(sequence) for sequence in served], dtype=np.int64)
-        shape = candidate.path.shape
-        self._ones = np.ones(shape)
-        self._key, self._hold, self._duration = np.empty(shape), np.empty(shape), np.empty(shape)
 
     def makespan(self, chunk_bytes: FloatArray) -> int:
         """Return the makespan [ps] with these sizes."""
-        path = self.candidate.path
-        load = np.zeros(len(self.served))
-        for chunk in range(len(path)):
-            kernel.cost_chunk(
-                chunk, path, chunk_bytes, self._ones, *self.space.arrays, self._key, self._hold, self._duration, load
-            )
-        stages: IntArray = np.rint(np.stack([path, self._hold, self._duration], axis=2)).astype(np.int64)
+        path = self._path
+        cost_chunks(self.space.costs, Candidate(path, chunk_bytes, self._ones), self._stages)
+        _, hold, duration, _ = self._stages
+        stages: IntArray = np.rint(np.stack([path, hold, duration], axis=2)).astype(np.int64)
         start = np.zeros(path.shape, np.int64)
         num_done = np.zeros(len(self.served), np.int64)
         simulator_kernel.time_sequences(stages, self._served, self._counts, start, num_done)
@@ -62,6 +56,15 @@ def round_sizes(timing: FixedSequences, chunk_bytes: FloatArray, chunking: Chunk
     """Return whole sizes near `chunk_bytes`: multiples of the granule, adding up to the collective's size.
 
     Granules and the remainder move between chunks as long as that shortens the makespan.
+
+    Parameters
+    ----------
+    timing
+        Orders and sequences, which stay as they are.
+    chunk_bytes
+        Size of each chunk, shape (chunks,).
+    chunking
+        Granule and least size.
 
     Raises
     ------

@@ -1,10 +1,7 @@
-"""The compiled core of the local search: time a candidate fast, and anneal.
+"""The compiled core of the local search: time a candidate fast.
 
-A candidate is, for every chunk, its bytes, the dimensions of its stages in order (``path``, as positions among the
-involved dimensions) and a priority per stage. Dimensions serve the waiting stage with the smallest product of bytes
-before the stage and priority (smallest chunk first when all priorities are 1), and never idle while a stage waits,
-unless it is a deferred one (`DEFERRED`). Times are floats in picoseconds: this is a search, and what it finds is timed
-exactly by the simulator before it counts.
+Dimensions serve the waiting stage with the smallest product of bytes before the stage and priority (smallest chunk
+first when all priorities are 1), and never idle while a stage waits, unless it is a deferred one (`DEFERRED`).
 """
 
 from __future__ import annotations
@@ -12,66 +9,67 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from themis_models.search.costing import FloatArray, IntArray, Stages
 from themis_opt.timing.compiled import compiled
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 CodeArray = NDArray[np.uint32]
 
-REDUCE_SCATTER, ALL_GATHER, ALL_TO_ALL = 0, 1, 2
-"""How the kernel writes the phases."""
-
 NEVER = 1e300
-
-MORE_FLOAT_ROWS, MORE_INT_ROWS = 2, 5
-"""Rows that the scratch arrays of `dispatch` have in addition to two for each dimension."""
 
 DEFERRED = 1e200
 """A stage whose key is at least this waits for all stages of its dimension whose keys are less, even while it idles."""
 
+_FREE_AT, _LEFT = 0, 1
+_NUM_WAITING, _PENDING, _SERVING, _FIRST_FLYING, _NUM_FLYING, _NUM_SERVED = 0, 1, 2, 2, 3, 4
+"""Rows of a `Scratch` by dimension, counted from behind its queues: two for each dimension."""
+
+
+Scratch = tuple[FloatArray, CodeArray, IntArray, FloatArray]
+"""What `dispatch` works on, and what it records; a stage's code is ``chunk·stages + stage``.
+
+Floats and codes: a row for each dimension's stages that wait (keys and codes), one for those on their way (times and
+codes), and rows of numbers by dimension; the last row of codes is how many stages of each were served. Then the codes
+in the order served, shape (dims, stages on it), and when each stage starts [ps], shape (chunks, stages)."""
+
 
 @compiled
-def cost_chunk(
-    chunk: int,
-    path: IntArray,
-    chunk_bytes: FloatArray,
-    priority: FloatArray,
-    group_sizes: FloatArray,
-    rates: FloatArray,
-    latencies: FloatArray,
-    phases: IntArray,
-    num_npus: float,
-    pipelined: bool,
-    overhead: float,
-    key: FloatArray,
-    hold: FloatArray,
-    duration: FloatArray,
-    load: FloatArray,
-) -> None:
-    """Fill a chunk's rows of key, hold and duration (chunks, stages), and add its holds to the dimensions' loads."""
-    num_dims = group_sizes.shape[0]
-    resident = chunk_bytes[chunk]
-    if phases[0] == ALL_GATHER:
-        resident /= num_npus
-    stage = 0
-    for p in range(phases.shape[0]):
-        for _ in range(num_dims):
-            d = path[chunk, stage]
-            sent = resident * (group_sizes[d] - 1.0)
-            if phases[p] != ALL_GATHER:
-                sent /= group_sizes[d]
-            transfer = np.rint(sent * rates[p, d])
-            key[chunk, stage] = resident * priority[chunk, stage]
-            if stage == 0:
-                transfer += overhead
-            duration[chunk, stage] = transfer + latencies[p, d]
-            hold[chunk, stage] = transfer if pipelined else duration[chunk, stage]
-            load[d] += hold[chunk, stage]
-            if phases[p] == REDUCE_SCATTER:
-                resident /= group_sizes[d]
-            elif phases[p] == ALL_GATHER:
-                resident *= group_sizes[d]
-            stage += 1
+def make_scratch(shape: tuple[int, int], num_dims: int) -> Scratch:
+    """Return what `dispatch` works on, for so many chunks with so many stages each, on so many dimensions."""
+    num_chunks, num_stages = shape
+    width = max(num_chunks, num_dims)
+    return (
+        np.empty((2 * num_dims + _LEFT + 1, width)),
+        np.empty((2 * num_dims + _NUM_SERVED + 1, width), np.uint32),
+        np.empty((num_dims, num_chunks * (num_stages // num_dims)), np.int64),
+        np.empty(shape),
+    )
+
+
+@compiled
+def dispatch(path: IntArray, stages: Stages, pipelined: bool, cutoff: float, scratch: Scratch, record: bool) -> float:
+    """Return the makespan, or `NEVER` as soon as it is certain to exceed `cutoff`.
+
+    It is certain when a dimension cannot even serve what it still has to serve without a pause, or when deferred stages
+    wait for each other for ever.
+
+    Parameters
+    ----------
+    path
+        The dimensions of the stages, shape (chunks, stages).
+    stages
+        What they cost.
+    pipelined
+        Whether a dimension is held for the transfer only.
+    cutoff
+        The longest makespan of interest [ps].
+    scratch
+        What is worked on.
+    record
+        Whether to keep in it what was served when.
+    """
+    if pipelined:
+        return _dispatch_pipelined(path, stages, cutoff, scratch, record)
+    return _dispatch_exclusive(path, stages, cutoff, scratch, record)
 
 
 @compiled
@@ -125,84 +123,77 @@ def _pop(keys: FloatArray, codes: CodeArray, base: int, length: int) -> int:
 
 
 @compiled
-def dispatch(
-    path: IntArray,
-    key: FloatArray,
-    hold: FloatArray,
-    duration: FloatArray,
-    load: FloatArray,
-    pipelined: bool,
-    cutoff: float,
-    float_space: FloatArray,
-    int_space: CodeArray,
-    served: IntArray,
-    start: FloatArray,
-    record: bool,
-) -> float:
-    """Return the makespan, or `NEVER` as soon as it is certain to exceed `cutoff`.
+def _is_held_back(key: float, pending: CodeArray, d: int) -> bool:
+    """Return whether the first stage that waits is deferred and others come first; if not deferred, it is one of those.
 
-    It is certain when a dimension cannot even serve what it still has to serve without a pause, or when deferred stages
-    wait for each other for ever. A stage's code is ``chunk·stages + stage``, its place in the contiguous arrays of
-    shape (chunks, stages). ``float_space`` and ``int_space`` are scratch (`space.kernel_scratch`);
-    with `record`, ``served`` (dims, stages on it) gets the codes in the order served, the last row of ``int_space`` how
-    many, and ``start`` (chunks, stages) the start times [ps].
+    What has been served is waited for no more.
     """
-    if pipelined:
-        return _dispatch_pipelined(
-            path, key, hold, duration, load, cutoff, float_space, int_space, served, start, record
-        )  # fmt: skip
-    return _dispatch_exclusive(path, key, hold, load, cutoff, float_space, int_space, served, start, record)
+    if key < DEFERRED:
+        pending[d] -= 1
+        return False
+    return bool(pending[d] > 0)
 
 
 @compiled
-def _count_pending(dim_of: IntArray, keys: FloatArray, pending: CodeArray) -> bool:
-    """Return whether any stage is deferred; if so, count the stages of each dimension that deferred ones wait for."""
+def _begin(path: IntArray, stages: Stages, cutoff: float, scratch: Scratch) -> int:
+    """Let every chunk wait for its first dimension; return 1 if any stage is deferred, 0 if none, -1 if it is too late.
+
+    Where some are deferred, count the stages of each dimension that they wait for.
+    """
+    num_chunks, num_stages = path.shape
+    key, _, _, load = stages
+    floats, codes, _, _ = scratch
+    num_dims = load.shape[0]
+    dim_of, keys = path.reshape(-1), key.reshape(-1)
+    wait_key, wait_code, width = floats.reshape(-1), codes.reshape(-1), floats.shape[1]
+    counts = codes[2 * num_dims :]
+    for d in range(num_dims):
+        if load[d] > cutoff:
+            return -1
+        floats[2 * num_dims + _LEFT, d] = load[d]
+        floats[2 * num_dims + _FREE_AT, d] = NEVER
+        for row in range(counts.shape[0]):
+            counts[row, d] = 0
+    for chunk in range(num_chunks):
+        code = chunk * num_stages
+        d = _index(dim_of[code])
+        _push(wait_key, wait_code, d * width, _index(counts[_NUM_WAITING, d]), keys[code], code)
+        counts[_NUM_WAITING, d] += 1
     is_any_deferred = False
     for code in range(keys.shape[0]):
         is_any_deferred |= keys[code] >= DEFERRED
     if is_any_deferred:
         for code in range(keys.shape[0]):
             if keys[code] < DEFERRED:
-                pending[dim_of[code]] += 1
-    return is_any_deferred
+                counts[_PENDING, dim_of[code]] += 1
+    return int(is_any_deferred)
 
 
 @compiled
-def _dispatch_exclusive(
-    path: IntArray,
-    key: FloatArray,
-    hold: FloatArray,
-    load: FloatArray,
-    cutoff: float,
-    float_space: FloatArray,
-    int_space: CodeArray,
-    served: IntArray,
-    start: FloatArray,
-    record: bool,
-) -> float:
+def _note(code: int, d: int, now: float, served: IntArray, num_served: CodeArray, start: FloatArray) -> None:
+    """Record that a stage is served."""
+    served[d, _index(num_served[d])] = code
+    num_served[d] += 1
+    start[code] = now
+
+
+@compiled
+def _dispatch_exclusive(path: IntArray, stages: Stages, cutoff: float, scratch: Scratch, record: bool) -> float:
     """Dispatch where a dimension is held until its chunk has left: each serves one chunk at a time."""
     num_chunks, num_stages = path.shape
+    key, hold, _, load = stages
+    floats, codes, served, starts = scratch
     num_dims = load.shape[0]
-    width = float_space.shape[1]
+    begun = _begin(path, stages, cutoff, scratch)
+    if begun < 0:
+        return NEVER
+    # Plain arrays: passing the tuples on counts references, which takes longer than a stage.
     dim_of, keys, holds = path.reshape(-1), key.reshape(-1), hold.reshape(-1)
-    wait_key, wait_code = float_space.reshape(-1), int_space.reshape(-1)
-    free_at, left = float_space[2 * num_dims], float_space[2 * num_dims + 1]
-    num_waiting, pending, serving = int_space[2 * num_dims], int_space[2 * num_dims + 1], int_space[2 * num_dims + 2]
-    count = int_space[2 * num_dims + 4]
-    for d in range(num_dims):
-        if load[d] > cutoff:
-            return NEVER
-        left[d] = load[d]
-        free_at[d] = NEVER
-        num_waiting[d] = 0
-        pending[d] = 0
-        count[d] = 0
-    for chunk in range(num_chunks):
-        code = chunk * num_stages
-        d = _index(dim_of[code])
-        _push(wait_key, wait_code, d * width, _index(num_waiting[d]), keys[code], code)
-        num_waiting[d] += 1
-    is_any_deferred = _count_pending(dim_of, keys, pending)
+    wait_key, wait_code, width = floats.reshape(-1), codes.reshape(-1), floats.shape[1]
+    free_at, left = floats[2 * num_dims + _FREE_AT], floats[2 * num_dims + _LEFT]
+    num_waiting, pending = codes[2 * num_dims + _NUM_WAITING], codes[2 * num_dims + _PENDING]
+    serving, num_served = codes[2 * num_dims + _SERVING], codes[2 * num_dims + _NUM_SERVED]
+    start = starts.reshape(-1)
     now = 0.0
     num_done = 0
     while True:
@@ -211,17 +202,12 @@ def _dispatch_exclusive(
             if free_at[d] == NEVER and num_waiting[d] > 0:
                 if now + left[d] > cutoff:
                     return NEVER
-                if is_any_deferred:
-                    if wait_key[d * width] < DEFERRED:
-                        pending[d] -= 1
-                    elif pending[d] > 0:
-                        continue
+                if begun and _is_held_back(wait_key[d * width], pending, d):
+                    continue
                 code = _pop(wait_key, wait_code, d * width, _index(num_waiting[d]))
                 num_waiting[d] -= 1
                 if record:
-                    served[d, _index(count[d])] = code
-                    start[code // num_stages, code % num_stages] = now
-                    count[d] += 1
+                    _note(code, d, now, served, num_served, start)
                 serving[d] = code
                 free_at[d] = now + holds[code]
                 left[d] -= holds[code]
@@ -236,103 +222,68 @@ def _dispatch_exclusive(
             code = _index(serving[d]) + 1
             if code % num_stages == 0:
                 num_done += 1
-                continue
-            target = _index(dim_of[code])
-            _push(wait_key, wait_code, target * width, _index(num_waiting[target]), keys[code], code)
-            num_waiting[target] += 1
+            else:
+                target = _index(dim_of[code])
+                _push(wait_key, wait_code, target * width, _index(num_waiting[target]), keys[code], code)
+                num_waiting[target] += 1
 
 
 @compiled
-def _dispatch_pipelined(
-    path: IntArray,
-    key: FloatArray,
-    hold: FloatArray,
-    duration: FloatArray,
-    load: FloatArray,
-    cutoff: float,
-    float_space: FloatArray,
-    int_space: CodeArray,
-    served: IntArray,
-    start: FloatArray,
-    record: bool,
-) -> float:
+def _dispatch_pipelined(path: IntArray, stages: Stages, cutoff: float, scratch: Scratch, record: bool) -> float:
     """Dispatch where a dimension is held for the transfer only: chunks may be on their way from it, in turn."""
     num_chunks, num_stages = path.shape
+    key, hold, duration, load = stages
+    floats, codes, served, starts = scratch
     num_dims = load.shape[0]
-    width = float_space.shape[1]
-    dim_of, keys, holds, durations = path.reshape(-1), key.reshape(-1), hold.reshape(-1), duration.reshape(-1)
-    wait_key, wait_code = float_space.reshape(-1), int_space.reshape(-1)
-    fly_time, fly_code = float_space[num_dims : 2 * num_dims], int_space[num_dims : 2 * num_dims]
-    free_at, left = float_space[2 * num_dims], float_space[2 * num_dims + 1]
-    num_waiting, pending, fly_head = int_space[2 * num_dims], int_space[2 * num_dims + 1], int_space[2 * num_dims + 2]
-    num_flying = int_space[2 * num_dims + 3]
-    count = int_space[2 * num_dims + 4]
-    for d in range(num_dims):
-        if load[d] > cutoff:
-            return NEVER
-        left[d] = load[d]
-        free_at[d] = -1.0
-        num_waiting[d] = 0
-        pending[d] = 0
-        fly_head[d] = 0
-        num_flying[d] = 0
-        count[d] = 0
-    for chunk in range(num_chunks):
-        code = chunk * num_stages
-        d = _index(dim_of[code])
-        _push(wait_key, wait_code, d * width, _index(num_waiting[d]), keys[code], code)
-        num_waiting[d] += 1
-    is_any_deferred = _count_pending(dim_of, keys, pending)
-    now = 0.0
-    makespan = 0.0
+    begun = _begin(path, stages, cutoff, scratch)
+    if begun < 0:
+        return NEVER
+    dim_of, keys, holds = path.reshape(-1), key.reshape(-1), hold.reshape(-1)
+    durations = duration.reshape(-1)
+    wait_key, wait_code, width = floats.reshape(-1), codes.reshape(-1), floats.shape[1]
+    fly_time, fly_code = floats[num_dims : 2 * num_dims], codes[num_dims : 2 * num_dims]
+    free_at, left = floats[2 * num_dims + _FREE_AT], floats[2 * num_dims + _LEFT]
+    num_waiting, pending = codes[2 * num_dims + _NUM_WAITING], codes[2 * num_dims + _PENDING]
+    first, num_flying = codes[2 * num_dims + _FIRST_FLYING], codes[2 * num_dims + _NUM_FLYING]
+    num_served, start = codes[2 * num_dims + _NUM_SERVED], starts.reshape(-1)
+    now = makespan = 0.0
     num_done = 0
     while True:
-        for d in range(num_dims):
-            if free_at[d] >= 0.0 or num_waiting[d] == 0:
-                continue
-            if now + left[d] > cutoff:
-                return NEVER
-            if is_any_deferred:
-                if wait_key[d * width] < DEFERRED:
-                    pending[d] -= 1
-                elif pending[d] > 0:
-                    continue
-            code = _pop(wait_key, wait_code, d * width, _index(num_waiting[d]))
-            num_waiting[d] -= 1
-            if record:
-                served[d, _index(count[d])] = code
-                start[code // num_stages, code % num_stages] = now
-                count[d] += 1
-            free_at[d] = now + holds[code]
-            left[d] -= holds[code]
-            tail = _index(fly_head[d]) + _index(num_flying[d])
-            if tail >= num_chunks:
-                tail -= num_chunks
-            fly_time[d, tail] = now + durations[code]
-            fly_code[d, tail] = code
-            num_flying[d] += 1
         following = NEVER
         for d in range(num_dims):
-            if 0.0 <= free_at[d] < following:
-                following = free_at[d]
+            if free_at[d] == NEVER and num_waiting[d] > 0:
+                if now + left[d] > cutoff:
+                    return NEVER
+                if not begun or not _is_held_back(wait_key[d * width], pending, d):
+                    code = _pop(wait_key, wait_code, d * width, _index(num_waiting[d]))
+                    num_waiting[d] -= 1
+                    if record:
+                        _note(code, d, now, served, num_served, start)
+                    free_at[d] = now + holds[code]
+                    left[d] -= holds[code]
+                    tail = _index(first[d]) + _index(num_flying[d])
+                    if tail >= num_chunks:
+                        tail -= num_chunks
+                    fly_time[d, tail] = now + durations[code]
+                    fly_code[d, tail] = code
+                    num_flying[d] += 1
+            following = min(following, free_at[d])
             if num_flying[d] > 0:
-                following = min(following, fly_time[d, _index(fly_head[d])])
+                following = min(following, fly_time[d, _index(first[d])])
         if following == NEVER:
             return makespan if num_done == num_chunks else NEVER
         now = following
         for d in range(num_dims):
-            if 0.0 <= free_at[d] <= now:
-                free_at[d] = -1.0
-            while num_flying[d] > 0 and fly_time[d, _index(fly_head[d])] <= now:
-                code = _index(fly_code[d, _index(fly_head[d])]) + 1
-                fly_head[d] += 1
-                if fly_head[d] == num_chunks:
-                    fly_head[d] = 0
+            if free_at[d] <= now:
+                free_at[d] = NEVER
+            while num_flying[d] > 0 and fly_time[d, _index(first[d])] <= now:
+                code = _index(fly_code[d, _index(first[d])]) + 1
+                first[d] = 0 if first[d] + 1 == num_chunks else first[d] + 1
                 num_flying[d] -= 1
                 if code % num_stages == 0:
                     makespan = now
                     num_done += 1
-                    continue
-                target = _index(dim_of[code])
-                _push(wait_key, wait_code, target * width, _index(num_waiting[target]), keys[code], code)
-                num_waiting[target] += 1
+                else:
+                    target = _index(dim_of[code])
+                    _push(wait_key, wait_code, target * width, _index(num_waiting[target]), keys[code], code)
+                    num_waiting[target] += 1

@@ -52,7 +52,19 @@ def spread_over(column: Column, values: Sequence[Value]) -> Spread:
 
 
 def set_across(ax: Axes, spread: Spread, remark: str, share: float) -> None:
-    """Label the horizontal axis at the study's own values, as many of them as fit into a share of the axes' width."""
+    """Label the horizontal axis at the study's own values, as many of them as fit into a share of the axes' width.
+
+    Parameters
+    ----------
+    ax
+        The axes.
+    spread
+        The values and their places.
+    remark
+        What to add below the label.
+    share
+        The part of the axes' width that labels may take.
+    """
     from matplotlib.ticker import NullLocator
 
     column, places = spread.column, spread.places
@@ -91,7 +103,19 @@ def is_wide(values: Sequence[float]) -> bool:
 
 
 def number_axis(axis: Axis, column: Column, largest: float, remark: str = "") -> None:
-    """Label an axis of numbers in the unit that suits the largest."""
+    """Label an axis of numbers in the unit that suits the largest.
+
+    Parameters
+    ----------
+    axis
+        The axis.
+    column
+        What it shows.
+    largest
+        The largest value.
+    remark
+        What to add below the label.
+    """
     from matplotlib.ticker import FuncFormatter
 
     scale = axis_scale(column, largest)

@@ -141,7 +141,19 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def hatch_boxes(ax: Axes, corners: Floats, hatch: str, *, facecolor: str, edgecolor: str, zorder: float) -> None:
-    """Hatch boxes with corners of shape (boxes, 4, 2): as one path, since thousands take a hundred times as long."""
+    """Hatch boxes with corners of shape (boxes, 4, 2): as one path, since thousands take a hundred times as long.
+
+    Parameters
+    ----------
+    ax
+        The axes.
+    corners
+        Of the boxes, shape (boxes, 4, 2).
+    hatch
+        matplotlib's pattern.
+    facecolor, edgecolor, zorder
+        As in matplotlib.
+    """
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 

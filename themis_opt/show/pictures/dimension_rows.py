@@ -120,7 +120,17 @@ class DimensionRows:
         self.note((time_ps, y), text, -4 if left else 4).set(ha="right" if left else "left", color=color)
 
     def write_beside(self, x: float, y: float, text: str, lines: Sequence[float] = ()) -> None:
-        """Write a text to the right of where a bar ends, or of the vertical lines that would cross it there."""
+        """Write a text to the right of where a bar ends, or of the vertical lines that would cross it there.
+
+        Parameters
+        ----------
+        x, y
+            Where the bar ends.
+        text
+            The text.
+        lines
+            Where vertical lines stand.
+        """
         from matplotlib.patheffects import withStroke
 
         needed = (_BESIDE_PT + _CHARACTER_EM * _LABEL_SIZE * len(text)) / self.points_per_unit
@@ -131,7 +141,17 @@ class DimensionRows:
         self.note((x, y), text).set(zorder=6, path_effects=halo)
 
     def note(self, place: tuple[float, float], text: str, right_pt: float = _BESIDE_PT) -> Annotation:
-        """Write a text so many points to the right of a place, also where that is outside of the axes."""
+        """Write a text so many points to the right of a place, also where that is outside of the axes.
+
+        Parameters
+        ----------
+        place
+            The place, in the axes' units.
+        text
+            The text.
+        right_pt
+            How far to its right [points].
+        """
         return self.ax.annotate(
             text,
             place,
@@ -161,7 +181,17 @@ class DimensionRows:
         self.ax.set_title(text, loc="left", pad=pad, fontsize=self.fitting_size(text, 10), parse_math=False)
 
     def fitting_size(self, text: str, size: float, em: float = _CHARACTER_EM) -> float:
-        """Return the size at which a text of one line is as wide as the axes, at most the one given."""
+        """Return the size at which a text of one line is as wide as the axes, at most the one given.
+
+        Parameters
+        ----------
+        text
+            The text.
+        size
+            At most this size [points].
+        em
+            The mean width of its characters, in parts of the size.
+        """
         return float(min(size, max(self._width_pt / (em * max(len(text), 1)), 5.0)))
 
 
@@ -223,7 +253,15 @@ def draw_rows(
 
 
 def corners_of(middle: Floats, start: Floats, end: Floats) -> Floats:
-    """Return the corners of boxes in rows with these middles, shape (boxes, 4, 2)."""
+    """Return the corners of boxes in rows with these middles, shape (boxes, 4, 2).
+
+    Parameters
+    ----------
+    middle
+        Of the rows, shape (boxes,).
+    start, end
+        Of the boxes, shape (boxes,).
+    """
     top, bottom = middle - ROW_HEIGHT / 2, middle + ROW_HEIGHT / 2
     return np.stack([start, top, end, top, end, bottom, start, bottom], axis=1).reshape(-1, 4, 2)
 

@@ -155,6 +155,15 @@ def _figure_size(num_columns: int, num_lines: int) -> tuple[float, float]:
 def common_range(table: StudyTable, metric: str, scheduler: str | None = None) -> tuple[float, float] | None:
     """Return the range of colours for several maps of one study; ``None`` when it has no result.
 
+    Parameters
+    ----------
+    table
+        The study.
+    metric
+        What the colours show.
+    scheduler
+        Whose results; default: everybody's.
+
     Raises
     ------
     InputError

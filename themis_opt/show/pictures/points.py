@@ -55,6 +55,15 @@ _IN_ONE_UNIT: Mapping[str, Callable[[Sequence[float]], list[str]]] = {
 def find_column(table: StudyTable, word: str, option: str) -> Column:
     """Return the column that a user calls by its name, its field or its name without the unit.
 
+    Parameters
+    ----------
+    table
+        The study.
+    word
+        What the user wrote.
+    option
+        Where, for the message.
+
     Raises
     ------
     InputError
@@ -118,7 +127,17 @@ def distinct(rows: Sequence[StudyRow], column: Column) -> list[Value]:
 
 
 def values_of(table: StudyTable, rows: Sequence[StudyRow], column: Column) -> list[Value]:
-    """Return the values a column takes in some rows of a study, in the order they have in the whole study."""
+    """Return the values a column takes in some rows of a study, in the order they have in the whole study.
+
+    Parameters
+    ----------
+    table
+        The study.
+    rows
+        Some of its rows.
+    column
+        The column.
+    """
     here = set(distinct(rows, column))
     return [value for value in distinct(table.rows, column) if value in here]
 
@@ -201,7 +220,17 @@ def select(table: StudyTable, only: Mapping[str, Value], places: Sequence[Column
 
 
 def nothing_to_draw(rows: Sequence[StudyRow], metric: Column, table: StudyTable) -> InputError:
-    """Return the error for a metric of which none of these rows has a value: why, and which have one."""
+    """Return the error for a metric of which none of these rows has a value: why, and which have one.
+
+    Parameters
+    ----------
+    rows
+        The rows chosen.
+    metric
+        The metric.
+    table
+        The study.
+    """
     statuses = [row.status for row in rows]
     num_failed, num_missing = statuses.count(PointStatus.FAILED), statuses.count(PointStatus.MISSING)
     told = [f"{num} of {len(rows)} {what}" for num, what in ((num_failed, "failed"), (num_missing, "to do")) if num]

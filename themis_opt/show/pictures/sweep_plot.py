@@ -51,7 +51,7 @@ def sweep(
     legend: bool = True,
     x_values: Sequence[Value] | None = None,
 ) -> Axes:
-    """Draw a metric against an axis of a study, with a line for every value of another one.
+    """Draw a metric against an axis of a study, a line for every value of another one; return the axes.
 
     Axes are logarithmic where values span more than a decade; words stand at equal distances, in the study's order.
     Where the study measured the bound (or the gap), what it rules out is shaded: below it for the makespan, above it
@@ -78,10 +78,6 @@ def sweep(
     x_values
         What the horizontal axis has room for, for several sweeps that are compared; default: the values there are.
 
-    Returns
-    -------
-    The axes.
-
     Raises
     ------
     InputError
@@ -91,7 +87,7 @@ def sweep(
     kept = {find_column(table, name, "only").name: value for name, value in (only or {}).items()}
     across, up, lines = _columns(table, x, y, by, kept)
     chosen = select(table, kept, [across, *([] if lines is None else [lines])], up)
-    groups: list[Value] = [None] if lines is None else distinct(chosen.rows, lines)
+    groups = [None] if lines is None else distinct(chosen.rows, lines)
     if len(groups) > MAX_LINES:
         raise InputError(f"{len(groups)} lines do not fit one picture; at most {MAX_LINES}: choose another --by")
     ax = new_axes(7.5, 4.2) if ax is None else ax
@@ -100,25 +96,15 @@ def sweep(
     if not any(row.values.get(across.name) == BOUND and number_in(row, up) is not None for row in chosen.rows):
         places = [value for value in places if value != BOUND]  # the limit is a line, whatever it is drawn over
     spread = spread_over(across, places)
+    # A line has the colour of its value's place in the study.
     palette: list[Value] = (
-        [value for value in distinct(table.rows, lines) if value != BOUND] if lines is not None else [None]
+        [None] if lines is None else [value for value in distinct(table.rows, lines) if value != BOUND]
     )
     values: list[float] = []
     for group, name in zip(groups, names, strict=True):
-        points = _points(
-            [row for row in chosen.rows if lines is None or row.values.get(lines.name) == group], spread.place_of, up
-        )
-        known = [value for _, value in points if not isnan(value)]
-        values += known
-        if known:
-            looks = _LIMIT_LOOKS if group == BOUND else _looks(palette.index(group))
-            ax.plot(
-                *zip(*points, strict=True),
-                **looks,
-                markersize=5,
-                label=plain_label(name, 28).lstrip("_"),
-                zorder=3,
-            )
+        rows = [row for row in chosen.rows if lines is None or row.values.get(lines.name) == group]
+        looks = _LIMIT_LOOKS if group == BOUND else _looks(palette.index(group))
+        values += _draw_line(ax, _points(rows, spread.place_of, up), name, looks)
     if not values:
         raise nothing_to_draw(chosen.rows, up, table)
     reach, below = limits(table, chosen.rows, spread.place_of, up)
@@ -134,6 +120,14 @@ def sweep(
     return ax
 
 
+def _draw_line(ax: Axes, points: Sequence[tuple[float, float]], name: str, looks: Mapping[str, Any]) -> list[float]:
+    """Draw one line with a gap at each point that has no value; return the values there are."""
+    known = [value for _, value in points if not isnan(value)]
+    if known:
+        ax.plot(*zip(*points, strict=True), **looks, markersize=5, label=plain_label(name, 28).lstrip("_"), zorder=3)
+    return known
+
+
 def draw_lines_legend(ax: Axes) -> None:
     """Explain the lines of a sweep, to the right of its axes."""
     box = ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, borderaxespad=0, handlelength=3)
@@ -143,6 +137,15 @@ def draw_lines_legend(ax: Axes) -> None:
 
 def common_values(table: StudyTable, kept: str, *, x: str | None = None, by: str | None = None) -> list[Value]:
     """Return the values that the horizontal axes of several sweeps share, which differ in the column `kept`.
+
+    Parameters
+    ----------
+    table
+        The study.
+    kept
+        The column in which the sweeps differ.
+    x, by
+        As in `sweep`.
 
     Raises
     ------
