@@ -22,7 +22,7 @@ PICTURES = ("perfetto", "csv", "graphml")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two schedules that hold, and three that don't."""
+    """A folder with two schedules that hold, and four that don't."""
     folder = tmp_path_factory.mktemp("made")
     for name in ("baseline", "themis-scf"):
         path = str(folder / f"{name}.json")
@@ -36,6 +36,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     (folder / "stuck.json").write_text(json.dumps(stuck))
     (folder / "false.json").write_text(json.dumps({**good, "stages": None, "makespan_ps": 1}))
+    # Eight chunks: Themis ends earlier than what is called optimal here.
+    path = folder / "refuted.json"
+    assert run(["simulate", "2d-figure-5", "--chunks", "8", "--scheduler", "baseline", "-o", str(path)]) == 0
+    eight = json.loads(path.read_text())
+    scope = {"sizes": "equal", "num_chunks": [8, 8]}
+    claim = {"status": "optimal", "bound_ps": eight["makespan_ps"], "bound_kind": "cp-sat", "bound_scope": scope}
+    path.write_text(json.dumps({**eight, **claim}))
     (folder / "short.json").write_text(json.dumps({**good, "stages": None, "sequences": [[], []]}))
     return folder
 
@@ -92,10 +99,11 @@ def test_graphs_of_schedules_and_of_networks(argument: str, capsys: pytest.Captu
         assert dict(node_link.nodes(data=True)) == dict(graph.nodes(data=True))
 
 
-@pytest.mark.parametrize("target", PICTURES)
+@pytest.mark.parametrize("target", [*PICTURES, "astra2", "msccl-xml"])
 @pytest.mark.parametrize(
     ("name", "first"),
     [
+        ("refuted", "refuted.json: bound: the bound is "),
         ("stuck", "stuck.json: deadlock: "),
         ("false", "false.json: makespan"),
         ("short", "short.json: "),

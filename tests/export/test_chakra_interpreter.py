@@ -12,6 +12,7 @@ import pytest
 from chakra_folders import dimension, random_schedule, write_folder
 from chakra_schema import attribute, change, read_trace
 
+import themis_opt
 from themis_opt import Algorithm, Collective, Topology
 from themis_opt.export.chakra.judge.columns import read_nodes
 from themis_opt.export.chakra.judge.derivation import Derivation, Findings, stage_rule
@@ -138,6 +139,22 @@ def test_a_schedule_that_claims_a_false_makespan(folder: Path) -> None:
     assert str(finding).startswith("schedule.json: is no valid schedule: ")
 
 
+def test_a_schedule_that_claims_a_bound_which_a_heuristic_refutes(folder: Path) -> None:
+    claims = json.loads((folder / "schedule.json").read_text())
+    count = len(claims["chunks"])
+    scope = {"sizes": "equal", "num_chunks": [count, count]}
+    made = themis_opt.load_schedule(folder / "schedule.json")
+    least_ps = themis_opt.schedule(made.instance, "themis-scf").makespan_ps
+    assert least_ps is not None
+    assert least_ps < themis_opt.simulate(made.instance, made).makespan_ps
+    claims.update(bound_ps=least_ps + 1, bound_kind="cp-sat", bound_scope=scope)
+    (folder / "schedule.json").write_text(json.dumps(claims))
+    (finding,) = judge(folder).findings
+    assert str(finding).startswith(
+        f"schedule.json: is no valid schedule: the bound is {least_ps + 1} ps on the word of"
+    )
+
+
 def test_a_readme_that_promises_another_time(folder: Path) -> None:
     text = (folder / "README.md").read_text()
     (folder / "README.md").write_text(text.replace("expected time: ", "expected time: 1"))
@@ -154,6 +171,24 @@ def test_a_workload_of_another_collective(folder: Path) -> None:
     change(folder / "wl.2.et", scatter)
     (finding,) = judge(folder).findings
     assert str(finding) == "wl.2.et: comm_type is 7; an all-reduce is 0"
+
+
+@pytest.mark.parametrize("collective", [Collective.ALL_REDUCE, Collective.REDUCE_SCATTER, Collective.ALL_GATHER])
+def test_a_workload_of_another_size(collective: Collective, tmp_path: Path) -> None:
+    """Each byte counts: the simulator reports the bandwidth of the size that stands there."""
+    folder = tmp_path / "x"
+    write_folder(random_schedule([dimension(RING, 4), dimension(DIRECT, 3)], collective, 120_000, 2), folder)
+    assert judge(folder).is_right
+    size_bytes = 0
+
+    def grow(nodes: list[Any]) -> None:
+        nonlocal size_bytes
+        size_bytes = attribute(nodes[0], "comm_size").int64_val
+        attribute(nodes[0], "comm_size").int64_val = size_bytes + 1
+
+    change(folder / "wl.1.et", grow)
+    (finding,) = judge(folder).findings
+    assert str(finding) == f"wl.1.et: comm_size is {size_bytes + 1}; the schedule's is {size_bytes}"
 
 
 def test_the_older_name_of_the_key_is_named(folder: Path) -> None:

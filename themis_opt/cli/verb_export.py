@@ -270,9 +270,10 @@ def require_valid(path: str, schedule: Schedule) -> None:
     InvalidScheduleError
         When the schedule breaks a rule, never ends or claims something false.
     """
+    from themis_opt.judging.refute import refutations
     from themis_opt.judging.validator import validate
 
-    violations = validate(schedule.instance, schedule)
+    violations = validate(schedule.instance, schedule) or refutations(schedule)
     if violations:
         lines = [violation_line(path, violation) for violation in violations[:_MAX_SHOWN]]
         num_more = len(violations) - len(lines)

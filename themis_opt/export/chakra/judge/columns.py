@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from themis_opt.export.chakra.judge.decoding import COLLECTIVE, SEND, Decoder
 from themis_opt.export.chakra.judge.setup import Setup
 from themis_opt.export.verdict import Contradiction
+from themis_opt.problem.collective import Collective
 from themis_opt.problem.errors import InputError
 
 IntArray = NDArray[np.int64]
@@ -132,8 +133,12 @@ def _check_workload(setup: Setup, rank: int) -> None:
         raise Contradiction(
             f"{path}: comm_type is {nodes[0].values['comm_type']}; an {setup.instance.collective} is {expected}"
         )
-    if nodes[0].values["comm_size"] < 1:
-        raise InputError(f"{path}: comm_size is {nodes[0].values['comm_size']}; it must be above zero")
+    size_bytes = setup.instance.size_bytes
+    if setup.instance.collective is Collective.ALL_GATHER:
+        # ASTRA-sim's size of an All-Gather is what each rank begins with; none of it is no collective.
+        size_bytes = max(1, size_bytes // setup.num_ranks)
+    if nodes[0].values["comm_size"] != size_bytes:
+        raise Contradiction(f"{path}: comm_size is {nodes[0].values['comm_size']}; the schedule's is {size_bytes}")
 
 
 def _size(path: str) -> int:

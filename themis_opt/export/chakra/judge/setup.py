@@ -13,6 +13,7 @@ from themis_opt.export.verdict import Contradiction
 from themis_opt.files.foreign_values import check_keys, dimension_lists
 from themis_opt.files.plain import plain_mapping, read_text
 from themis_opt.files.schedule_file import load_schedule
+from themis_opt.judging.refute import refutations
 from themis_opt.judging.validator import validate
 from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.instance import Instance
@@ -65,7 +66,7 @@ class Setup:
     folder
         The folder.
     schedule
-        Its schedule, which breaks no rule.
+        Its schedule, which breaks no rule and claims nothing that a heuristic refutes.
     links
         The involved dimensions, as network.yml has them.
     prefix
@@ -119,7 +120,7 @@ def read_setup(folder: str) -> Setup:
             "writes it, which is judged against the schedule it was made from"
         )
     schedule = load_schedule(schedule_path)
-    violations = validate(schedule.instance, schedule)
+    violations = validate(schedule.instance, schedule) or refutations(schedule)
     if violations:
         raise Contradiction(f"{schedule_path}: is no valid schedule: {violations[0]}")
     instance = schedule.instance
