@@ -31,7 +31,7 @@ from themis_opt.problem.bound import BoundScope, Sizing
 from themis_opt.problem.collective import Collective
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.network import Dimension, Network, Topology
-from themis_opt.questions.comparison import THEMIS_BEST, compare
+from themis_opt.questions.comparison import compare
 from themis_opt.solving.api import lower_bound
 from themis_opt.timing.metrics import geometric_mean
 
@@ -64,7 +64,7 @@ EQUAL_HARDEST_PCT = 0.2
 """What the hardest instance of 32 chunks or more may have instead."""
 EQUAL_FEW, EQUAL_FEW_FACTOR = 8, 6
 """With so few chunks the solver has this many times as long."""
-MIN_SPEEDUP = {"themis-scf": 2.4, THEMIS_BEST: 1.28}
+MIN_SPEEDUP = {"themis-scf": 2.4, "themis-best": 1.28}
 MIN_UTILIZATION_PCT = 99.9
 SCALE_LIMIT_PCT = 0.5
 SCALE_FACTOR = 6
@@ -216,7 +216,7 @@ def speedup_part(solver: AutoSolver, options: Options) -> Iterator[Check]:
         print(
             f"{network:<19} {scf.makespan_ps / 1e6:>14,.2f} {best.makespan_ps / 1e6:>10,.2f} "
             f"({best.schedule.num_chunks:>3}) {ours_ps / 1e6:>10,.2f} "
-            f"{ratios['themis-scf'][-1]:>7.3f} {ratios[THEMIS_BEST][-1]:>7.3f}",
+            f"{ratios['themis-scf'][-1]:>7.3f} {ratios['themis-best'][-1]:>7.3f}",
             flush=True,
         )
     for name, found in ratios.items():

@@ -29,9 +29,10 @@ from themis_opt.problem.collective import Phase
 from themis_opt.problem.instance import Occupancy
 from themis_opt.problem.units import format_time
 from themis_opt.proof.critical_path import critical_path_bound
-from themis_opt.questions.comparison import baseline_best, compare, themis_best
+from themis_opt.questions.comparison import compare
 from themis_opt.questions.comparison_file import ComparisonFile, read_comparison
 from themis_opt.questions.row import Row
+from themis_opt.schedulers.best_counts import baseline_best, themis_best
 from themis_opt.show.report.baselines import Baseline, baselines_of
 from themis_opt.show.report.claim_sentences import best_row, claim_of
 from themis_opt.show.report.page import packed

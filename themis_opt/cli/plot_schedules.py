@@ -180,13 +180,12 @@ def _compared(instances: list[Instance], own: dict[str, Schedule], options: dict
 
 def _schedulers(text: str | None) -> list[str]:
     """Return the names of the schedulers to draw."""
-    from themis_opt.questions.comparison import THEMIS_BEST
     from themis_opt.schedulers.registry import SCHEDULERS
     from themis_opt.solving.protocol import SOLVERS
 
-    known = [*SCHEDULERS.names(), THEMIS_BEST]
+    known = SCHEDULERS.names()
     if text == "all":
-        return known
+        return list(known)
     names = [name.strip() for name in (text or _DEFAULT).split(",")]
     for name in names:
         if name in known:

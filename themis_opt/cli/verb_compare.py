@@ -51,8 +51,9 @@ def command(
 
     INSTANCE is an instance or network file, or a shipped name; several values of an option, separated by commas, make
     a cross product. A schedule file among them becomes a row beside ours. --solver none compares heuristics alone.
-    Row themis-best is Themis at its own best number of chunks. The solver 'auto' has two rows, unless --sizes or
-    --chunks auto say what it may choose: auto-equal with the instance's equal chunks, auto with up to 16 of any size.
+    Rows themis-best and baseline-best are Themis and the baseline at their own best number of chunks. The solver 'auto'
+    has two rows, unless --sizes or --chunks auto say what it may choose: auto-equal with the instance's equal chunks,
+    auto with up to 16 of any size.
     """
     # Not before: --help needs none of it.
     from themis_opt.cli.collecting import collect
@@ -118,16 +119,14 @@ def _schedulers(text: str) -> list[str]:
     InputError
         When there is no such scheduler.
     """
-    from themis_opt.questions.comparison import THEMIS_BEST
     from themis_opt.schedulers.registry import SCHEDULERS
 
     if text == "all":
-        return [*SCHEDULERS.names(), THEMIS_BEST]
+        return list(SCHEDULERS.names())
     names = [name.strip() for name in text.split(",")]
     with located("--schedulers"):
         for name in names:
-            if name != THEMIS_BEST:
-                SCHEDULERS.require(name)
+            SCHEDULERS.require(name)
     return names
 
 

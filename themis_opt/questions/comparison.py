@@ -15,7 +15,6 @@ from themis_opt.problem.instance import Instance
 from themis_opt.problem.interruption import INTERRUPTION
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.problem.units import format_time
-from themis_opt.questions.fixed_choices import best_fixed_choice
 from themis_opt.questions.row import Row, baseline_makespan_ps
 from themis_opt.solving.api import schedule as make_schedule
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds, scope_of
@@ -27,10 +26,7 @@ from themis_opt.solving.run import run_solver
 from themis_opt.timing import metrics
 from themis_opt.timing.sequencing import timeline_of
 
-THEMIS_BEST = "themis-best"
-"""The name of the row with Themis at its own best number of chunks."""
-
-DEFAULT_SCHEDULERS = ("baseline", "themis-fifo", "themis-scf", THEMIS_BEST)
+DEFAULT_SCHEDULERS = ("baseline", "themis-fifo", "themis-scf", "themis-best")
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,7 @@ def compare(
     instances
         The instances.
     schedulers
-        Names of schedulers, in the order wanted; `THEMIS_BEST` may be among them.
+        Names of schedulers, in the order wanted.
     solver
         The name of a solver, or ``None`` for heuristics and quick bounds alone.
     params, limits
@@ -146,7 +142,7 @@ def _run(
     rows = []
     for name in schedulers:
         started = time.perf_counter()
-        made = themis_best(instance) if name == THEMIS_BEST else make_schedule(instance, name, seed=params.seed)
+        made = make_schedule(instance, name, seed=params.seed)
         wall_s = time.perf_counter() - started
         rows.append(Row(name, _with_bound(instance, made, bounds), reference_ps, wall_s))
     for name, own in own_schedules.items():
@@ -168,19 +164,6 @@ def _claim_note(own: Schedule, judged: Schedule) -> str:
     return (
         f"its file claims {own.status}, on the word of {own.bound.kind}: a bound of {format_time(own.bound.value_ps)}"
     )
-
-
-def themis_best(instance: Instance) -> Schedule:
-    """Return the shortest schedule of Themis, fifo or scf, over 1, 2, 4 … 512 equal chunks."""
-    return best_fixed_choice(instance, ("themis-fifo", "themis-scf"))
-
-
-def baseline_best(instance: Instance) -> Schedule:
-    """Return the shortest schedule of the baseline over 1, 2, 4 … 512 equal chunks, with fewest chunks among equals.
-
-    What the instance says of its number of chunks does not matter.
-    """
-    return best_fixed_choice(instance, ("baseline",))
 
 
 def _with_bound(instance: Instance, schedule: Schedule, bounds: dict[BoundScope, Bound]) -> Schedule:

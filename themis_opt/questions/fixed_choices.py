@@ -7,15 +7,8 @@ from dataclasses import replace
 
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule
+from themis_opt.schedulers.best_counts import fitting_counts
 from themis_opt.solving.api import schedule as make_schedule
-
-FIXED_COUNTS = tuple(2**power for power in range(10))
-"""1, 2, 4 … 512: the numbers of chunks that a library with a fixed one would choose from."""
-
-
-def fitting_counts(instance: Instance) -> tuple[int, ...]:
-    """Return the numbers of `FIXED_COUNTS` that the collective has enough bytes for: one per chunk."""
-    return tuple(count for count in FIXED_COUNTS if count <= instance.size_bytes)
 
 
 def best_fixed_choices(instance: Instance, schedulers: Sequence[str], seed: int = 0) -> dict[str, Schedule]:
@@ -43,11 +36,6 @@ def best_fixed_choices(instance: Instance, schedulers: Sequence[str], seed: int 
     # What is known of the instance was known of its own number of chunks.
     counted = [replace(instance, known=None, num_chunks=count) for count in fitting_counts(instance)]
     return {name: shortest([make_schedule(one, name, seed=seed) for one in counted], schedulers) for name in schedulers}
-
-
-def best_fixed_choice(instance: Instance, schedulers: Sequence[str]) -> Schedule:
-    """Return the shortest schedule of some schedulers over `fitting_counts`; among equals as in `shortest`."""
-    return shortest(best_fixed_choices(instance, schedulers).values(), schedulers)
 
 
 def shortest(schedules: Iterable[Schedule], schedulers: Sequence[str]) -> Schedule:

@@ -15,10 +15,11 @@ from themis_opt.problem.interruption import INTERRUPTION
 from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
 from themis_opt.problem.ratios import gap, ratio
 from themis_opt.problem.schedule import Schedule
-from themis_opt.questions.fixed_choices import FIXED_COUNTS, best_fixed_choices, shortest
+from themis_opt.questions.fixed_choices import best_fixed_choices, shortest
 from themis_opt.questions.further_counts import solve_with_further_counts
 from themis_opt.questions.row import Row
-from themis_opt.schedulers.registry import scheduler_names
+from themis_opt.schedulers.best_counts import FIXED_COUNTS
+from themis_opt.schedulers.registry import COUNT_CHOOSERS, scheduler_names
 from themis_opt.solving.bounds import bound_for_any_count, with_own_bound
 from themis_opt.solving.keywords import Limits, params_of
 from themis_opt.solving.process import SolverProcess, process_of
@@ -119,7 +120,8 @@ def tune(
         When a scheduler fails.
     """
     params = params_of(params, limits)
-    names = scheduler_names()
+    # Those that try these numbers by themselves find nothing else.
+    names = tuple(name for name in scheduler_names() if name not in COUNT_CHOOSERS)
     with nullcontext() if solver is None else process_of(solver, process) as running:
         for size_bytes in sizes:
             INTERRUPTION.release()

@@ -16,8 +16,10 @@ from themis_opt.schedulers.scheduler import Scheduler
 _BUILT_IN: Mapping[str, str] = {
     "baseline": "themis_opt.schedulers.baseline:baseline",
     "baseline-astra": "themis_opt.schedulers.baseline:baseline_astra",
+    "baseline-best": "themis_opt.schedulers.best_counts:baseline_best",
     "themis-fifo": "themis_opt.schedulers.themis:themis_fifo",
     "themis-scf": "themis_opt.schedulers.themis:themis_scf",
+    "themis-best": "themis_opt.schedulers.best_counts:themis_best",
     "themis-astra-fifo": "themis_opt.schedulers.themis_astra:themis_astra_fifo",
     "themis-astra-scf": "themis_opt.schedulers.themis_astra:themis_astra_scf",
     "themis-flex-fifo": "themis_opt.schedulers.themis_flex:themis_flex_fifo",
@@ -25,6 +27,9 @@ _BUILT_IN: Mapping[str, str] = {
     "round-robin": "themis_opt.schedulers.controls:round_robin",
     "random": "themis_opt.schedulers.controls:random_orders",
 }
+
+COUNT_CHOOSERS = ("baseline-best", "themis-best")
+"""Schedulers that try 1, 2, 4 … 512 chunks: to them the instance's number does not matter."""
 
 SCHEDULERS: Registry[Scheduler] = Registry("scheduler", "themis_opt.schedulers", _BUILT_IN)
 

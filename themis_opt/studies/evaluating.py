@@ -13,7 +13,6 @@ from themis_opt.problem.errors import ThemisError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.ratios import finite, gap
 from themis_opt.problem.schedule import Schedule
-from themis_opt.questions.comparison import THEMIS_BEST, themis_best
 from themis_opt.questions.row import Row, baseline_makespan_ps
 from themis_opt.solving.api import schedule as make_schedule
 from themis_opt.solving.bounds import best_bound, bound_for_any_count, equal_chunks_scope, quick_bounds, scope_of
@@ -71,8 +70,7 @@ class Evaluator:
             bound = best_bound(quick_bounds(instance, equal_chunks_scope(instance)))
             return PointStatus.BOUND, {**dict.fromkeys(self._of_dimensions), **_bound_figures(instance, bound)}
         if task.method is Method.HEURISTIC:
-            is_best = task.runs == THEMIS_BEST
-            made = themis_best(instance) if is_best else make_schedule(instance, task.runs, seed=task.seed)
+            made = make_schedule(instance, task.runs, seed=task.seed)
             bound = best_bound(quick_bounds(instance, scope_of(made)))
             is_met = made.makespan_ps == bound.value_ps
             status = PointStatus.OPTIMAL if is_met else PointStatus.HEURISTIC

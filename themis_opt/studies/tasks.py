@@ -20,8 +20,7 @@ from themis_opt.problem.instance import Instance
 from themis_opt.problem.parameters import DEFAULT_GAP, DEFAULT_TIME_LIMIT_S
 from themis_opt.problem.units import PS_PER_S
 from themis_opt.problem.version import VERSION
-from themis_opt.questions.comparison import THEMIS_BEST
-from themis_opt.schedulers.registry import SCHEDULERS
+from themis_opt.schedulers.registry import COUNT_CHOOSERS, SCHEDULERS
 from themis_opt.solving.protocol import SOLVERS, SolverParams
 from themis_opt.studies.fields import SOLVER_FIELDS, field_named
 
@@ -100,15 +99,13 @@ def read_choice(data: Any) -> SchedulerChoice:
 def _named(name: str, runs: str) -> SchedulerChoice:
     if runs == BOUND:
         return SchedulerChoice(name, Method.BOUND, runs)
-    if runs == THEMIS_BEST:
-        return SchedulerChoice(name, Method.HEURISTIC, runs)
     solvers = SOLVERS.names()
     if runs in solvers:
         return SchedulerChoice(name, Method.SOLVER, runs)
     try:
         SCHEDULERS.require(runs)
     except InputError:
-        known = [*SCHEDULERS.names(), THEMIS_BEST, *solvers, BOUND]
+        known = [*SCHEDULERS.names(), *solvers, BOUND]
         raise InputError(
             f"no scheduler or solver {show(runs)}; there are: {', '.join(known)}{did_you_mean(runs, known)}"
         ) from None
@@ -200,7 +197,7 @@ def make_task(instance: Instance, choice: SchedulerChoice, values: Mapping[str, 
     told = {**values, **dict(choice.options)}
     seed = told.get("seed", 0)
     if choice.method is not Method.SOLVER:
-        if choice.runs == THEMIS_BEST:
+        if choice.runs in COUNT_CHOOSERS:
             instance = replace(instance, num_chunks=1)
         return Task(instance, choice.method, choice.runs, 0 if choice.method is Method.BOUND else seed)
     defaults = SolverLimits()

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.schedule import Schedule
-from themis_opt.questions.comparison import Run, baseline_best
+from themis_opt.questions.comparison import Run
+from themis_opt.schedulers.best_counts import baseline_best
 from themis_opt.show.words import count_chunks
 
 

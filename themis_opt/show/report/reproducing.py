@@ -19,7 +19,6 @@ from themis_opt.problem.errors import InputError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.network import Network
 from themis_opt.problem.schedule import Schedule, Status
-from themis_opt.questions.comparison import THEMIS_BEST
 from themis_opt.schedulers.registry import SCHEDULERS
 
 _CLOCK = "The solver's clock has a say in what it finds: another run may find another schedule, and another bound."
@@ -131,7 +130,7 @@ def schedule_commands(schedule: Schedule, name: str) -> tuple[Commands, ...]:
         other = count if schedule.sizing is Sizing.EQUAL and schedule.num_chunks != schedule.instance.num_chunks else []
         words = ["simulate", "instance.yaml", "--scheduler", schedule.scheduler, *other, *seed, "-o", "again.json"]
         return judging, Commands("Make one like it", (_line(["themis-opt", *words]),))
-    if schedule.status is not Status.HEURISTIC and schedule.scheduler != THEMIS_BEST:
+    if schedule.status is not Status.HEURISTIC:
         words = ["solve", "instance.yaml", "--sizes", str(schedule.sizing), *count, *seed, "-o", "again.json"]
         return judging, Commands("Make one like it", (_line(["themis-opt", *words]),), _UNTOLD)
     return (judging,)
