@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -166,3 +167,27 @@ def test_batches_hold_each_task_once_by_problem(tmp_path: Path) -> None:
         [("themis-best", 1)],
     ]
     assert [len(batch) for batch in batches_of(points, wanted, 1)] == [1] * 5
+
+
+def test_what_points_share_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two bandwidths make two networks, each with three sizes six instances, and each with two seeds 24 points."""
+    axes = '{"dimensions[0].bandwidth": [100 GB/s, 200 GB/s], size: [1 MB, 2 MB, 3 MB], seed: [0, 1], chunks: [2, 4]}'
+    study = study_of(tmp_path, f"base: {{network: 2d-sw-sw}}\naxes: {axes}\n")
+    made = []
+
+    def counted(*arguments: Any) -> Instance:
+        made.append(arguments)
+        return make_instance(*arguments)
+
+    monkeypatch.setattr("themis_opt.studies.planning.make_instance", counted)
+    points = plan(study)
+    assert len(points) == 24
+    assert len(made) == 2
+    tasks = [point.task for point in points if point.task is not None]
+    assert len({id(task.instance.network) for task in tasks}) == 2
+    assert len({id(task.instance) for task in tasks}) == 12
+    for point, task in zip(points, tasks, strict=True):
+        bandwidth, size, seed, chunks = point.values
+        values = {"network": study.base["network"], "dimensions[0].bandwidth": Fraction(bandwidth)}
+        assert task.instance == make_instance({**values, "size": size, "chunks": chunks})
+        assert task.seed == seed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from study_runs import study_of
@@ -17,7 +19,7 @@ from themis_opt import load_network
 from themis_opt.problem.errors import InputError
 from themis_opt.studies.planning import plan
 from themis_opt.studies.reading_table import read_table
-from themis_opt.studies.store import APPLICATION_ID, StudyStore, read_rows
+from themis_opt.studies.store import APPLICATION_ID, StudyStore, read_findings, read_rows
 from themis_opt.studies.study import Study
 from themis_opt.studies.study_engine import Finding
 from themis_opt.studies.study_file import load_study
@@ -165,6 +167,23 @@ def test_a_damaged_file_is_one_clear_message(study: Study, tmp_path: Path, damag
     path.write_bytes(data[: len(data) // 2] if damage == "cut" else data[:100] + b"\xff" * (len(data) - 100))
     with pytest.raises(InputError, match=r"s\.db: .*(malformed|database|disk)"):
         read_table(path)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_any_damage_is_found_or_does_not_matter(study: Study, tmp_path: Path, seed: int) -> None:
+    """Bytes overwritten anywhere: in text (which is no UTF-8 then), in numbers, in what SQLite needs itself."""
+    path = tmp_path / "s.db"
+    with StudyStore(path) as store:
+        store.plan(study, plan(study))
+        store.add(*[replace(FOUND, key=key) for key in keys_of(study)])
+    random = Random(seed)
+    data = bytearray(path.read_bytes())
+    for _ in range(random.choice((1, 10, 100, 1000))):
+        data[random.randrange(100, len(data))] = random.randrange(256)
+    path.write_bytes(data)
+    for read in (read_table, read_findings):
+        with contextlib.suppress(InputError):
+            read(path)
 
 
 def test_a_full_disk_keeps_what_was_written(study: Study, tmp_path: Path) -> None:

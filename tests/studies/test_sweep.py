@@ -280,6 +280,13 @@ def test_a_dry_run_counts_and_writes_nothing(tmp_path: Path) -> None:
     assert output == "s: 12 points, 9 done before, 3 to do\n"
 
 
+def test_a_dry_run_needs_no_place_to_write(tmp_path: Path) -> None:
+    write(tmp_path, SMALL)
+    done = run_verb(tmp_path, "sweep", "s.yaml", "-o", "nowhere/s.db", "--dry-run")
+    assert (done.returncode, done.stdout) == (0, "s: 8 points, 0 done before, 8 to do\n")
+    assert run_verb(tmp_path, "sweep", "s.yaml", "-o", "nowhere/s.db").returncode == 2
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("plugin")
 def test_a_process_killed_while_it_starts_is_replaced(tmp_path: Path) -> None:

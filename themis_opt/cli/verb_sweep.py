@@ -68,7 +68,8 @@ def command(
     if engine != "dask" and address is not None:
         raise InputError("--scheduler: is for --engine dask; a study's own schedulers stand in its file")
     _require_no_other_ending(output)
-    check_outputs((output,), (study_path,))
+    if not dry_run:
+        check_outputs((output,), (study_path,))
     study = load_study(study_path, announce)
     if engine == "dask":
         require_dask()

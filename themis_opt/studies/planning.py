@@ -26,6 +26,8 @@ INSTANCE_FIELDS = {
     "chunk_overhead": "chunk_overhead_ps",
     "dimensions": "dimensions",
 }
+_OF_NETWORKS = {"network", "latency", "dimensions", "bandwidth_split", "bandwidth_taper", "total_bandwidth"}
+"""What decides about the network, besides the fields of single dimensions."""
 _DIMENSION_FIELDS = {
     "bandwidth": "bandwidth_Bps",
     "latency": "latency_ps",
@@ -70,10 +72,14 @@ def plan(study: Study) -> tuple[Point, ...]:
     met = [0] * len(study.constraints)
     num_instances = 0
     points: list[Point] = []
+    names = [axis.field.name for axis in study.axes]
+    shown_values = [{id(value): shown_value(axis.field, value) for value in axis.values} for axis in study.axes]
+    instances = _Instances(study)
     for values in study.combinations():
-        shown = tuple(shown_value(axis.field, value) for axis, value in zip(study.axes, values, strict=True))
+        shown = tuple(known[id(value)] for known, value in zip(shown_values, values, strict=True))
+        settings = {**study.base, **dict(zip(names, values, strict=True))}
         try:
-            instance, settings = _instance(study, values)
+            instance = instances.make(values, settings)
         except NotToBeMet:
             continue
         except InputError as error:
@@ -88,12 +94,39 @@ def plan(study: Study) -> tuple[Point, ...]:
     return tuple(points)
 
 
-def _instance(study: Study, values: tuple[Any, ...]) -> tuple[Instance, dict[str, Any]]:
-    varied = {axis.field.name: value for axis, value in zip(study.axes, values, strict=True)}
-    settings = {**study.base, **varied}
-    totals = [constraint.fixed_total_Bps for constraint in study.constraints]
-    fixed = next((total for total in totals if total is not None), None)
-    return make_instance(settings, fixed, varied), settings
+class _Instances:
+    """Makes the instances of a study's points; what some points share is made once.
+
+    Values are told apart by identity: each is an entry of an axis, and comparing fractions would take longer.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._varied = [axis.field.name for axis in study.axes]
+        totals = [constraint.fixed_total_Bps for constraint in study.constraints]
+        self._fixed_Bps = next((total for total in totals if total is not None), None)
+        shapes = [axis.field.dimension is not None or axis.field.name in _OF_NETWORKS for axis in study.axes]
+        self._in_network = [place for place, is_in in enumerate(shapes) if is_in]
+        self._in_instance = [
+            place for place, name in enumerate(self._varied) if shapes[place] or name in INSTANCE_FIELDS
+        ]
+        self._networks: dict[tuple[int, ...], Network] = {}
+        self._instances: dict[tuple[int, ...], Instance] = {}
+
+    def make(self, values: tuple[Any, ...], settings: Mapping[str, Any]) -> Instance:
+        """Return the instance of a point, as `make_instance` makes it; `settings` are its values by field name."""
+        key = tuple([id(values[place]) for place in self._in_instance])
+        instance = self._instances.get(key)
+        if instance is not None:
+            return instance
+        shape = tuple([id(values[place]) for place in self._in_network])
+        network = self._networks.get(shape)
+        if network is None:
+            instance = make_instance(settings, self._fixed_Bps, self._varied)
+            self._networks[shape] = instance.network
+        else:
+            instance = Instance(network, **_arguments(settings))
+        self._instances[key] = instance
+        return instance
 
 
 def _require_points(study: Study, points: list[Point], met: list[int], num_instances: int) -> None:
@@ -174,9 +207,12 @@ def make_instance(
         with located(f"dimensions[{index}]"):
             dimensions[index] = _changed(dimensions[index], changes)
     network = replace(values["network"], dimensions=tuple(dimensions))
-    arguments = {field: values[name] for name, field in INSTANCE_FIELDS.items() if name in values}
-    instance = Instance(network, **arguments)
+    instance = Instance(network, **_arguments(values))
     return _with_total(_with_shares(instance, values), values, fixed_total_Bps, varied)
+
+
+def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {field: values[name] for name, field in INSTANCE_FIELDS.items() if name in values}
 
 
 def _changes(values: Mapping[str, Any]) -> dict[int, dict[str, Any]]:

@@ -328,10 +328,13 @@ def _told(name: str, more: str = "") -> Iterator[None]:
     """Turn what SQLite raises into a message with the file's name."""
     try:
         yield
-    except sqlite3.OperationalError as error:  # a full disk, a lock: the file itself is whole
-        hint = "; another program has it open: wait for it" if error.sqlite_errorcode == sqlite3.SQLITE_BUSY else ""
-        raise InputError(f"{name}: {error}{hint}{more}") from None
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        # Python itself raises errors without a code, of text that is none, even of a message: that is damage, too.
+        code = getattr(error, "sqlite_errorcode", None)
+        if isinstance(error, sqlite3.OperationalError) and code is not None:
+            # A full disk, a lock: the file itself is whole.
+            hint = "; another program has it open: wait for it" if code == sqlite3.SQLITE_BUSY else ""
+            raise InputError(f"{name}: {error}{hint}{more}") from None
         raise InputError(f"{name}: {error}; it is damaged: name another file, or remove this one{more}") from None
 
 

@@ -147,9 +147,12 @@ def preview(study: Study, path: str | os.PathLike[str], points: tuple[Point, ...
     InputError
         When the file is no study's.
     """
+    if not os.path.exists(path):
+        # Without results there is nothing to look up, and no need for keys, which take most of the time.
+        num_impossible = sum(point.task is None for point in points)
+        return SweepProgress(len(points), num_failed=num_impossible, num_impossible=num_impossible)
     tally = _Tally(study, points)
-    if os.path.exists(path):
-        tally.take_earlier(read_findings(path), tuple(metric.name for metric in study.metrics), retry_failed=False)
+    tally.take_earlier(read_findings(path), tuple(metric.name for metric in study.metrics), retry_failed=False)
     return tally.progress
 
 
