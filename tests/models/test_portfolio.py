@@ -25,6 +25,7 @@ from themis_opt.problem.errors import SolverError
 from themis_opt.problem.instance import Instance
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds
 from themis_opt.solving.protocol import SolverParams
+from themis_opt.solving.result import Ending
 
 FOUR = network(*(dimension(4, bandwidth) for bandwidth in (8, 4, 2, 1)))
 
@@ -150,6 +151,30 @@ def test_slow_bounds_leave_time_for_the_search(monkeypatch: pytest.MonkeyPatch) 
     assert 1 <= len(tries) <= 5
     assert tries[0].num_chunks == 8
     assert best.left_s > 0.9
+
+
+def test_a_joint_model_that_is_too_large_leaves_its_time_to_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = Instance(FOUR, size_bytes=1000, num_chunks=8)
+    searches: list[float] = []
+    run = EqualSearch.run
+
+    def counted(search: EqualSearch, num_workers: int, num_starts: int | None = None) -> None:
+        began = time.monotonic()
+        run(search, num_workers, num_starts)
+        searches.append(time.monotonic() - began)
+
+    monkeypatch.setattr(EqualSearch, "run", counted)
+    monkeypatch.setattr("themis_models.cp_sat.cp_sat_solver.ARCS_PER_S", 1)
+    result = solve_auto(instance, SolverParams(time_limit_s=1.6, num_workers=1, gap=0.0))
+    assert result.schedule is not None
+    assert result.bound is not None
+    assert result.schedule.makespan_ps is not None
+    assert result.bound.value_ps < result.schedule.makespan_ps  # or there would be nothing to search for
+    assert result.ending is Ending.TIME
+    assert searches[0] < 0.8  # the search's share while the joint model has yet to be tried
+    assert sum(searches) > 1.2
+    assert "is too large for 1" in result.note
+    assert result.note.endswith("; the search had the rest")
 
 
 def test_collectives_too_large_for_floating_point_are_refused() -> None:

@@ -146,11 +146,10 @@ def _solve_equal(
     stronger = bound if exact.bound is None else best_bound([bound, exact.bound])
     if not exact.note:
         return _result(best, stronger, exact.ending)
-    if best.evaluations is None:
-        return _result(best, stronger, Ending.GAP if best.is_reached else Ending.UNKNOWN, exact.note)
     # The joint model was too large to be tried, so what is left goes to the search.
     stronger = _search_and_prove(counted, search, params, best, stronger)
-    return _result(best, stronger, _stopped_by(best))
+    note = f"{exact.note.partition(';')[0]}; the search had the rest"
+    return _result(best, stronger, _stopped_by(best), note)
 
 
 def _search_and_prove(counted: Instance, search: EqualSearch, params: SolverParams, best: Best, bound: Bound) -> Bound:
