@@ -58,7 +58,9 @@ if TYPE_CHECKING:
     from themis_opt.questions.provision.provision import provision as provision
     from themis_opt.questions.tune import tune as tune
     from themis_opt.questions.when import when as when
+    from themis_opt.schedulers.prediction import predict as predict
     from themis_opt.schedulers.registry import get_scheduler as get_scheduler
+    from themis_opt.schedulers.registry import predictor_names as predictor_names
     from themis_opt.schedulers.registry import scheduler_names as scheduler_names
     from themis_opt.solving.api import SolverWarning as SolverWarning
     from themis_opt.solving.api import lower_bound as lower_bound

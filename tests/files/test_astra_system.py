@@ -93,6 +93,23 @@ def test_a_flat_algorithm_is_the_plain_one_on_one_dimension(tmp_path: Path) -> N
     assert result.network.dimensions[0].algorithm is Algorithm.RING
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_one_ring_through_several_dimensions_is_a_scheduler(version: int, tmp_path: Path) -> None:
+    (tmp_path / "net.json").write_text(astra1_text(ROW))
+    text = json.dumps({"all-reduce-implementation": ["oneRing"] * 3, "preferred-dataset-splits": 4})
+    if version == 1:
+        text = astra1_system_text(ROW, all_reduce_implementation="oneRing_oneRing_oneRing")
+    (tmp_path / "system").write_text(text)
+    result = import_network(tmp_path / "net.json", system=tmp_path / "system")
+    assert [str(dimension.algorithm) for dimension in result.network.dimensions] == [
+        "ring",
+        "direct",
+        "halving-doubling",
+    ]
+    (said,) = [str(remark) for remark in result.remarks if "oneRing" in str(remark)]
+    assert "one ring through all NPUs is scheduler flat-ring" in said
+
+
 @pytest.mark.parametrize(
     ("scheduler", "queue", "names"),
     [
@@ -126,7 +143,7 @@ def test_version_1_names_our_scheduler(scheduler: str, queue: str, names: list[s
             "halvingDoubling",
         ),
         (
-            "oneRing_oneRing_oneRing",
+            "oneRing_ring_ring",
             "all-reduce-implementation[0]: 'oneRing' joins all NPUs of all dimensions in one group, and a chunk visits "
             "every dimension here; write 'ring'",
         ),

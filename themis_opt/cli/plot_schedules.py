@@ -9,9 +9,8 @@ from themis_opt.cli.exits import Exit, exit_code
 from themis_opt.cli.options import read_argument
 from themis_opt.cli.plot_sources import kind_of_source, require_of_schedules
 from themis_opt.problem.bound import Sizing
-from themis_opt.problem.checks import did_you_mean
 from themis_opt.problem.chunking import ChunkingChoice
-from themis_opt.problem.errors import InputError
+from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
 from themis_opt.problem.schedule import Schedule
@@ -195,9 +194,8 @@ def _schedulers(text: str | None) -> list[str]:
             raise InputError(
                 f"--schedulers: {name!r} is no scheduler but a solver's; ask for it with --solver {solvers[name]}"
             )
-        raise InputError(
-            f"--schedulers: unknown scheduler {name!r}; there are: {', '.join(known)}{did_you_mean(name, known)}"
-        )
+        with located("--schedulers"):
+            SCHEDULERS.require(name)
     return names
 
 

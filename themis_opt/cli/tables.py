@@ -14,7 +14,7 @@ from themis_opt.problem.bound import BoundScope, Sizing
 from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.units import format_time, size_column, time_column
 from themis_opt.questions.comparison import Run
-from themis_opt.questions.row import Row
+from themis_opt.questions.row import PredictedRow, Row, Timed
 from themis_opt.show.words import count_chunks, describe_bound, format_gap, format_speedup, title
 from themis_opt.timing import metrics
 
@@ -65,7 +65,7 @@ def print_run(out: Console, run: Run, choice: ChunkingChoice | None = None) -> N
         scope = BoundScope(allowed.sizing, allowed.min_chunks, allowed.max_chunks)
         chunks, bound = str(scope).removeprefix("exactly "), run.rows[-1].bound
     print_sentence(out, title(run.instance, chunks), style="bold")
-    out.print(rows_table(run.rows))
+    out.print(rows_table(run.rows, run.predictions))
     for row in run.rows:
         if shorten(row.name, _NAME_WIDTH) != row.name:
             out.print(f"{shorten(row.name, _NAME_WIDTH)} is {row.name}", soft_wrap=True)
@@ -83,10 +83,15 @@ def print_run(out: Console, run: Run, choice: ChunkingChoice | None = None) -> N
     for row in run.rows:
         if row.note:
             print_sentence(out, f"{row.name}: {row.note}")
+    if run.predictions:
+        names = ", ".join(row.name for row in run.predictions)
+        print_sentence(out, f"{names}: predicted by a formula; no schedule, and no bound of its own")
+    for name in run.left_out:
+        print_sentence(out, f"{name}: left out, it has no {run.instance.collective}")
 
 
-def rows_table(rows: Sequence[Row]) -> Table:
-    """Return the comparison of some rows."""
+def rows_table(rows: Sequence[Row], predictions: Sequence[PredictedRow] = ()) -> Table:
+    """Return the comparison of some rows, and below them of times that are known by a formula."""
     table = make_table(
         [
             ("scheduler", "left"),
@@ -99,22 +104,16 @@ def rows_table(rows: Sequence[Row]) -> Table:
             ("status", "left"),
             ("sec-\nonds", "right"),
         ],
-        spacious=all(len(row.name) <= _SPACIOUS_NAME_WIDTH for row in rows),
+        spacious=all(len(row.name) <= _SPACIOUS_NAME_WIDTH for row in (*rows, *predictions)),
     )
-    makespans = time_column([row.makespan_ps for row in rows])
-    for row, makespan in zip(rows, makespans, strict=True):
-        instance = row.schedule.instance
-        table.add_row(
-            shorten(row.name, _NAME_WIDTH),
-            str(row.schedule.num_chunks),
-            makespan,
-            f"{metrics.bw_utilization(instance, row.makespan_ps):.1%}",
-            f"{metrics.busbw_Bps(instance, row.makespan_ps) / 1e9:.5g}",
-            format_speedup(row.speedup),
-            format_gap(row.gap),
-            str(row.schedule.status),
-            f"{row.wall_s:.2f}",
-        )
+    shown: list[Timed] = [*rows, *predictions]
+    for row, makespan in zip(shown, time_column([row.makespan_ps for row in shown]), strict=True):
+        chunks, gap, status, seconds = "-", "-", "predicted", "-"
+        if isinstance(row, Row):
+            chunks, gap = str(row.schedule.num_chunks), format_gap(row.gap)
+            status, seconds = str(row.status), f"{row.wall_s:.2f}"
+        figures = (f"{row.bw_utilization:.1%}", f"{row.busbw_Bps / 1e9:.5g}", format_speedup(row.speedup))
+        table.add_row(shorten(row.name, _NAME_WIDTH), chunks, makespan, *figures, gap, status, seconds)
     return table
 
 
@@ -154,9 +153,9 @@ def dimension_table(row: Row) -> Table:
 
 def means_table(runs: Sequence[Run]) -> Table:
     """Return the geometric means of speedups, and mean gaps, over several instances."""
-    by_name: dict[str, list[Row]] = {}
+    by_name: dict[str, list[Timed]] = {}
     for run in runs:
-        for row in run.rows:
+        for row in (*run.rows, *run.predictions):
             by_name.setdefault(row.name, []).append(row)
     table = make_table(
         [
@@ -169,14 +168,15 @@ def means_table(runs: Sequence[Run]) -> Table:
         ]
     )
     for name, rows in by_name.items():
-        use = [metrics.bw_utilization(row.schedule.instance, row.makespan_ps) for row in rows]
+        use = [row.bw_utilization for row in rows]
+        made = [row for row in rows if isinstance(row, Row)]
         table.add_row(
             shorten(name, _NAME_WIDTH),
             str(len(rows)),
             format_speedup(metrics.geometric_mean([row.speedup for row in rows]), 3),
             f"{sum(use) / len(use):.1%}",
-            format_gap(sum(row.gap for row in rows) / len(rows)),
-            str(sum(row.schedule.status == "optimal" for row in rows)),
+            format_gap(sum(row.gap for row in made) / len(made)) if made else "-",
+            str(sum(row.status == "optimal" for row in made)) if made else "-",
         )
     return table
 

@@ -119,14 +119,14 @@ def _schedulers(text: str) -> list[str]:
     InputError
         When there is no such scheduler.
     """
-    from themis_opt.schedulers.registry import SCHEDULERS
+    from themis_opt.schedulers.registry import require_row, row_names
 
     if text == "all":
-        return list(SCHEDULERS.names())
+        return list(row_names())
     names = [name.strip() for name in text.split(",")]
     with located("--schedulers"):
         for name in names:
-            SCHEDULERS.require(name)
+            require_row(name)
     return names
 
 

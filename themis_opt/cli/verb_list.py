@@ -82,9 +82,9 @@ def _instances() -> list[dict[str, Any]]:
 
 
 def _schedulers() -> list[dict[str, Any]]:
-    from themis_opt.schedulers.registry import SCHEDULERS
+    from themis_opt.schedulers.registry import PREDICTORS, SCHEDULERS
 
-    return [_entry(SCHEDULERS, name) for name in SCHEDULERS.names()]
+    return [_entry(registry, name) for registry in (SCHEDULERS, PREDICTORS) for name in registry.names()]
 
 
 def _solvers() -> list[dict[str, Any]]:

@@ -101,14 +101,14 @@ class AstraSystem:
     remarks: tuple[Remark, ...]
 
     def algorithms_on(self, sizes: tuple[int, ...]) -> tuple[Algorithm, ...] | None:
-        """Return the algorithm of each dimension of a network with these sizes.
+        """Return the algorithm of each dimension of a network with these sizes; none for one ring through all of them.
 
         Raises
         ------
         InputError
             When there are more or fewer than dimensions, or one that has no counterpart here.
         """
-        if self.algorithms is None:
+        if self.algorithms is None or _is_flat_ring(self.algorithms):
             return None
         if len(self.algorithms) != len(sizes):
             raise InputError(
@@ -213,8 +213,18 @@ def _algorithm(name: str, size: int, path: str, num_dimensions: int) -> Algorith
     return algorithm
 
 
+def _is_flat_ring(names: tuple[str, ...]) -> bool:
+    """Return whether there is one ring through the NPUs of several dimensions: a scheduler's matter, no dimension's."""
+    return len(names) > 1 and set(names) == {"oneRing"}
+
+
 def _implementation(key: str, names: tuple[str, ...], counting: str, wanted: tuple[str, ...] | None) -> Remark:
     text = ", ".join(names)
+    if key == counting and _is_flat_ring(names):
+        return converted(
+            key,
+            f"{text}: one ring through all NPUs is scheduler flat-ring; the others use each topology's own algorithm",
+        )
     if key == counting:
         words = ", ".join(str(_ALGORITHMS.get(_FLAT.get(name, name), name)) for name in names)
         return converted(key, f"{text}: algorithms {words}, for every collective")

@@ -25,18 +25,27 @@ class Registry(Generic[Thing]):
         The entry-point group other packages use.
     built_in
         Import paths ``module:attribute`` by name. A built-in name cannot be taken by another package.
+    refused
+        Names that sound like one of them, and what to say of each.
     """
 
-    def __init__(self, kind: str, group: str, built_in: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        group: str,
+        built_in: Mapping[str, str] | None = None,
+        refused: Mapping[str, str] | None = None,
+    ) -> None:
         self.kind = kind
         self.group = group
         self._built_in = dict(built_in or {})
+        self._refused = dict(refused or {})
 
     @cached_property
     def _entries(self) -> dict[str, EntryPoint]:
         # Our own come first and win: a package must not replace the baseline that speedups are over.
         own = {name: EntryPoint(name, path, self.group) for name, path in self._built_in.items()}
-        found = {entry.name: entry for entry in entry_points(group=self.group)}
+        found = {entry.name: entry for entry in entry_points(group=self.group) if entry.name not in self._refused}
         return {**own, **{name: found[name] for name in sorted(found) if name not in own}}
 
     def names(self) -> tuple[str, ...]:
@@ -81,6 +90,8 @@ class Registry(Generic[Thing]):
         return (getattr(self.get(name), "__doc__", None) or "").strip().partition("\n")[0]
 
     def _unknown(self, name: str) -> str:
+        if name in self._refused:
+            return self._refused[name]
         if not self._entries:
             return (
                 f"no {self.kind} {name!r}: none is installed; entry points exist only in an installed package: "

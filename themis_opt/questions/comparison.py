@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Unpack
@@ -15,7 +15,9 @@ from themis_opt.problem.instance import Instance
 from themis_opt.problem.interruption import INTERRUPTION
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.problem.units import format_time
-from themis_opt.questions.row import Row, baseline_makespan_ps
+from themis_opt.questions.row import PredictedRow, Row, baseline_makespan_ps
+from themis_opt.schedulers.prediction import has_collective, predict
+from themis_opt.schedulers.registry import predictor_names
 from themis_opt.solving.api import schedule as make_schedule
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds, scope_of
 from themis_opt.solving.keywords import Limits, params_of
@@ -43,12 +45,18 @@ class Run:
         The schedulers asked for, in that order, then schedules from files, then the solver.
     interruption
         The exception of Ctrl-C or a termination signal that cut the solver short, or ``None``.
+    predictions
+        The algorithms asked for of which there is a formula alone.
+    left_out
+        Names of those asked for that do not have the instance's collective.
     """
 
     instance: Instance
     bound: Bound
     rows: tuple[Row, ...]
     interruption: KeyboardInterrupt | None = None
+    predictions: tuple[PredictedRow, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def ideal_ps(self) -> float:
@@ -74,7 +82,7 @@ def compare(
     instances
         The instances.
     schedulers
-        Names of schedulers, in the order wanted.
+        Names of schedulers and predictions (`row_names`), in the order wanted.
     solver
         The name of a solver, or ``None`` for heuristics and quick bounds alone.
     params, limits
@@ -140,7 +148,10 @@ def _run(
             bounds[bound.scope] = best_bound([bound, bounds.get(bound.scope, bound)])
     reference_ps = baseline_makespan_ps(instance)
     rows = []
+    predicted = [name for name in schedulers if name in predictor_names()]
     for name in schedulers:
+        if name in predicted:
+            continue
         started = time.perf_counter()
         made = make_schedule(instance, name, seed=params.seed)
         wall_s = time.perf_counter() - started
@@ -154,7 +165,33 @@ def _run(
     for name, outcome in outcomes.items():
         rows.append(Row(name, outcome.schedule, reference_ps, outcome.wall_s, outcome.note, outcome.bound_any))
     interruptions = [outcome.interruption for outcome in outcomes.values() if outcome.interruption is not None]
-    return Run(instance, bounds[scope], tuple(rows), interruptions[0] if interruptions else None)
+    return Run(
+        instance,
+        bounds[scope],
+        tuple(rows),
+        interruptions[0] if interruptions else None,
+        predictions_of(instance, predicted, reference_ps),
+        tuple(name for name in predicted if not has_collective(instance, name)),
+    )
+
+
+def predictions_of(instance: Instance, names: Iterable[str], reference_ps: int) -> tuple[PredictedRow, ...]:
+    """Return the rows of predictions.
+
+    Parameters
+    ----------
+    instance
+        The problem.
+    names
+        Names of predictions; those that do not have the instance's collective are left out.
+    reference_ps
+        What their speedups refer to [ps].
+    """
+    return tuple(
+        PredictedRow(name, instance, predict(instance, name), reference_ps)
+        for name in names
+        if has_collective(instance, name)
+    )
 
 
 def _claim_note(own: Schedule, judged: Schedule) -> str:

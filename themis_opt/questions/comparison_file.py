@@ -30,9 +30,10 @@ from themis_opt.problem.instance import Instance
 from themis_opt.problem.ratios import finite
 from themis_opt.problem.schedule import Schedule
 from themis_opt.problem.version import VERSION
-from themis_opt.questions.comparison import Run
-from themis_opt.questions.row import DimensionUse, Row, baseline_makespan_ps
+from themis_opt.questions.comparison import Run, predictions_of
+from themis_opt.questions.row import DimensionUse, PredictedRow, Row, baseline_makespan_ps
 from themis_opt.questions.run_claims import Ending, check_claim, checked_bound_any, ending_of
+from themis_opt.schedulers.registry import PREDICTORS
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds, scope_of
 
 Plain = bool | int | float | str | None | list[str]
@@ -71,6 +72,17 @@ class RowDocument(msgspec.Struct, kw_only=True):
     schedule: dict[str, Any]
 
 
+class PredictionDocument(msgspec.Struct, kw_only=True):
+    """A time by a formula with its figures; what has a default is not read."""
+
+    scheduler: str
+    makespan_ps: int = 0
+    bw_utilization: float = 0.0
+    algbw_Bps: float = 0.0
+    busbw_Bps: float = 0.0
+    speedup: float | None = None
+
+
 class RunDocument(msgspec.Struct, kw_only=True):
     """One instance with its results; what has a default is not read."""
 
@@ -86,6 +98,7 @@ class RunDocument(msgspec.Struct, kw_only=True):
     bound_ps: int = 0
     bound_kind: str = ""
     results: list[RowDocument]
+    predictions: list[PredictionDocument] | UnsetType = UNSET
 
 
 class ComparisonDocument(ResultDocument, kw_only=True, tag=_FORMAT):
@@ -169,6 +182,18 @@ def _run(run: Run) -> RunDocument:
         bound_ps=run.bound.value_ps,
         bound_kind=str(run.bound.kind),
         results=[_row(row) for row in run.rows],
+        predictions=[_prediction(row) for row in run.predictions] or UNSET,
+    )
+
+
+def _prediction(row: PredictedRow) -> PredictionDocument:
+    return PredictionDocument(
+        scheduler=row.name,
+        makespan_ps=row.makespan_ps,
+        bw_utilization=row.bw_utilization,
+        algbw_Bps=row.algbw_Bps,
+        busbw_Bps=row.busbw_Bps,
+        speedup=finite(row.speedup),
     )
 
 
@@ -274,7 +299,16 @@ def _judged_run(run: RunDocument, path: str, name: str) -> Run:
             if bound_any is not None:
                 bound_any = checked_bound_any(schedule, bound_any, endings, f"{name}: {where}.bound_any_ps")
             judged.append(replace(row, note=result.note or "", bound_any=bound_any))
-        return Run(instance, bounds[equal_chunks_scope(instance)], tuple(judged))
+        predictions = predictions_of(instance, _predicted_names(run), reference_ps)
+        return Run(instance, bounds[equal_chunks_scope(instance)], tuple(judged), predictions=predictions)
+
+
+def _predicted_names(run: RunDocument) -> Iterator[str]:
+    """Yield what was predicted; the times are worked out anew, as all figures are."""
+    for place, told in enumerate(run.predictions or ()):
+        with located(f"predictions[{place}].scheduler"):
+            PREDICTORS.require(told.scheduler)
+        yield told.scheduler
 
 
 def _judged(result: RowDocument, instance: dict[str, Any], where: str) -> Schedule:

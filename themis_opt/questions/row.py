@@ -1,11 +1,13 @@
-"""The one row of results: a schedule, its makespan, the best bound, gap and speedup.
+"""The one row of results: a schedule, its makespan, the best bound, gap and speedup; or a time without a schedule.
 
 Comparisons, tuning tables, reports, pictures and studies all show rows. Make one with `Row` where the schedule's bound
-is known to be the best, and with `Row.of` where a schedule comes from a file or a scheduler.
+is known to be the best, and with `Row.of` where a schedule comes from a file or a scheduler. `PredictedRow` is for
+algorithms of which there is a formula alone.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from themis_opt.problem.bound import Bound
@@ -39,7 +41,84 @@ class DimensionUse:
 
 
 @dataclass(frozen=True)
-class Row:
+class Timed(ABC):
+    """What takes a time on an instance, with the figures that need nothing else.
+
+    Attributes
+    ----------
+    name
+        What the row is called.
+    """
+
+    name: str
+
+    @property
+    @abstractmethod
+    def instance(self) -> Instance:
+        """The problem it answers."""
+
+    @property
+    @abstractmethod
+    def makespan_ps(self) -> int:
+        """When it ends."""
+
+    @property
+    @abstractmethod
+    def speedup(self) -> float:
+        """How many times as fast as the reference it is."""
+
+    @property
+    def bw_utilization(self) -> float:
+        """The part of all bandwidth that is used until the makespan."""
+        return metrics.bw_utilization(self.instance, self.makespan_ps)
+
+    @property
+    def algbw_Bps(self) -> float:
+        """The algorithm bandwidth [bytes/s]."""
+        return metrics.algbw_Bps(self.instance, self.makespan_ps)
+
+    @property
+    def busbw_Bps(self) -> float:
+        """The bus bandwidth of nccl-tests [bytes/s]."""
+        return metrics.busbw_Bps(self.instance, self.makespan_ps)
+
+
+@dataclass(frozen=True)
+class PredictedRow(Timed):
+    """An algorithm that is known by its time alone: nothing is simulated, and no bound speaks of it.
+
+    Attributes
+    ----------
+    problem
+        The instance.
+    predicted_ps
+        What the formula gives.
+    baseline_ps
+        As of `Row`.
+    """
+
+    problem: Instance
+    predicted_ps: int
+    baseline_ps: int
+
+    @property
+    def instance(self) -> Instance:
+        """The problem it answers."""
+        return self.problem
+
+    @property
+    def makespan_ps(self) -> int:
+        """When it ends, by its formula."""
+        return self.predicted_ps
+
+    @property
+    def speedup(self) -> float:
+        """As of `Row`."""
+        return ratio(self.baseline_ps, self.makespan_ps)
+
+
+@dataclass(frozen=True)
+class Row(Timed):
     """One schedule on one instance, with its figures.
 
     Attributes
@@ -58,7 +137,6 @@ class Row:
         Where the number of chunks was free: a bound for all numbers allowed.
     """
 
-    name: str
     schedule: Schedule
     baseline_ps: int
     wall_s: float = 0.0
@@ -123,21 +201,6 @@ class Row:
     def speedup(self) -> float:
         """The baseline's makespan over this one's; 1 where both are 0."""
         return ratio(self.baseline_ps, self.makespan_ps)
-
-    @property
-    def bw_utilization(self) -> float:
-        """The part of all bandwidth that is used until the makespan."""
-        return metrics.bw_utilization(self.instance, self.makespan_ps)
-
-    @property
-    def algbw_Bps(self) -> float:
-        """The algorithm bandwidth [bytes/s]."""
-        return metrics.algbw_Bps(self.instance, self.makespan_ps)
-
-    @property
-    def busbw_Bps(self) -> float:
-        """The bus bandwidth of nccl-tests [bytes/s]."""
-        return metrics.busbw_Bps(self.instance, self.makespan_ps)
 
     @property
     def dimension_uses(self) -> tuple[DimensionUse, ...]:

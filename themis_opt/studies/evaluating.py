@@ -13,7 +13,9 @@ from themis_opt.problem.errors import ThemisError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.ratios import finite, gap
 from themis_opt.problem.schedule import Schedule
-from themis_opt.questions.row import Row, baseline_makespan_ps
+from themis_opt.questions.row import PredictedRow, Row, Timed, baseline_makespan_ps
+from themis_opt.schedulers.prediction import predict
+from themis_opt.schedulers.registry import COUNT_CHOOSERS
 from themis_opt.solving.api import schedule as make_schedule
 from themis_opt.solving.bounds import best_bound, bound_for_any_count, equal_chunks_scope, quick_bounds, scope_of
 from themis_opt.solving.process import SolverProcess
@@ -68,12 +70,18 @@ class Evaluator:
         instance = task.instance
         if task.method is Method.BOUND:
             bound = best_bound(quick_bounds(instance, equal_chunks_scope(instance)))
-            return PointStatus.BOUND, {**dict.fromkeys(self._of_dimensions), **_bound_figures(instance, bound)}
+            figures = {**_instance_figures(instance), **_bound_figures(bound)}
+            return PointStatus.BOUND, {**dict.fromkeys(self._of_dimensions), **figures}
+        if task.method is Method.PREDICTION:
+            row = PredictedRow(task.runs, instance, predict(instance, task.runs), _baseline_ps(instance))
+            return PointStatus.PREDICTED, {**dict.fromkeys(self._of_dimensions), **_timed_figures(row)}
         if task.method is Method.HEURISTIC:
             made = make_schedule(instance, task.runs, seed=task.seed)
             bound = best_bound(quick_bounds(instance, scope_of(made)))
             is_met = made.makespan_ps == bound.value_ps
             status = PointStatus.OPTIMAL if is_met else PointStatus.HEURISTIC
+            if task.runs in COUNT_CHOOSERS:
+                made = made.replace(instance=replace(instance, num_chunks=made.num_chunks))
             return status, self._figures(made.replace(bound=bound))
         result = self._solve(task)
         if result.has_failed:
@@ -97,14 +105,10 @@ class Evaluator:
         makespan_ps = row.makespan_ps
         any_ps = _bound_any_ps(replace(instance, num_chunks=1), max(ANY_CHUNKS, schedule.num_chunks))
         figures: dict[str, Value] = {
-            **_bound_figures(instance, row.bound),
-            "makespan_ps": makespan_ps,
+            **_timed_figures(row),
+            **_bound_figures(row.bound),
             "gap": finite(row.gap),
             "percent_of_optimum": 100 * row.bound.value_ps / makespan_ps if makespan_ps else 100.0,
-            "bw_utilization": row.bw_utilization,
-            "algbw_Bps": row.algbw_Bps,
-            "busbw_Bps": row.busbw_Bps,
-            "speedup": finite(row.speedup),
             "num_chunks": schedule.num_chunks,
             "sizing": str(schedule.sizing),
             "bound_any_ps": any_ps,
@@ -120,10 +124,23 @@ class Evaluator:
         return figures
 
 
-def _bound_figures(instance: Instance, bound: Bound) -> dict[str, Value]:
+def _bound_figures(bound: Bound) -> dict[str, Value]:
+    return {"bound_ps": bound.value_ps, "bound_kind": str(bound.kind)}
+
+
+def _timed_figures(row: Timed) -> dict[str, Value]:
     return {
-        "bound_ps": bound.value_ps,
-        "bound_kind": str(bound.kind),
+        **_instance_figures(row.instance),
+        "makespan_ps": row.makespan_ps,
+        "bw_utilization": row.bw_utilization,
+        "algbw_Bps": row.algbw_Bps,
+        "busbw_Bps": row.busbw_Bps,
+        "speedup": finite(row.speedup),
+    }
+
+
+def _instance_figures(instance: Instance) -> dict[str, Value]:
+    return {
         "ideal_ps": metrics.ideal_ps(instance),
         "num_npus": instance.num_npus,
         "total_bandwidth_Bps": float(metrics.total_bandwidth_Bps(instance)),

@@ -53,11 +53,13 @@ class Column:
 class PointStatus(StrEnum):
     """How a point of a study stands.
 
-    `FEASIBLE` is a solver's result that anybody finds again; in a `NOT_REPEATABLE` one its clock had a say, so that
-    another run may find another. `MISSING` points have not been computed.
+    `PREDICTED` is a time by a formula, without a schedule. `FEASIBLE` is a solver's result that anybody finds again; in
+    a `NOT_REPEATABLE` one its clock had a say, so that another run may find another. `MISSING` points have not been
+    computed.
     """
 
     HEURISTIC = "heuristic"
+    PREDICTED = "predicted"
     BOUND = "bound"
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"

@@ -20,7 +20,7 @@ from themis_opt.problem.instance import Instance
 from themis_opt.problem.parameters import DEFAULT_GAP, DEFAULT_TIME_LIMIT_S
 from themis_opt.problem.units import PS_PER_S
 from themis_opt.problem.version import VERSION
-from themis_opt.schedulers.registry import COUNT_CHOOSERS, SCHEDULERS
+from themis_opt.schedulers.registry import COUNT_CHOOSERS, SCHEDULERS, predictor_names, row_names
 from themis_opt.solving.protocol import SOLVERS, SolverParams
 from themis_opt.studies.fields import SOLVER_FIELDS, field_named
 
@@ -32,6 +32,7 @@ class Method(StrEnum):
     """What kind of thing makes the schedule."""
 
     HEURISTIC = "heuristic"
+    PREDICTION = "prediction"
     SOLVER = "solver"
     BOUND = "bound"
 
@@ -102,10 +103,12 @@ def _named(name: str, runs: str) -> SchedulerChoice:
     solvers = SOLVERS.names()
     if runs in solvers:
         return SchedulerChoice(name, Method.SOLVER, runs)
+    if runs in predictor_names():
+        return SchedulerChoice(name, Method.PREDICTION, runs)
     try:
         SCHEDULERS.require(runs)
     except InputError:
-        known = [*SCHEDULERS.names(), *solvers, BOUND]
+        known = [*row_names(), *solvers, BOUND]
         raise InputError(
             f"no scheduler or solver {show(runs)}; there are: {', '.join(known)}{did_you_mean(runs, known)}"
         ) from None
