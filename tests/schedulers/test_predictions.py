@@ -82,6 +82,60 @@ def test_on_one_ring_it_is_what_one_chunk_takes(collective: Collective) -> None:
     assert themis_opt.predict(instance, "flat-ring") == themis_opt.schedule(instance, "baseline").makespan_ps
 
 
+def test_double_binary_tree_by_hand() -> None:
+    # A chain of 2 on dim1, a tree of 4 groups on dim2: 10 + 2 * 3 ps up, and the same down. 800 bytes twice and reduced
+    # once: at most 800 * 2/4 ps on dim1, 800 * (2 + 1/2) on dim2.
+    instance = Instance(PAIR_AND_FOUR, Collective.ALL_REDUCE, 800, 64)
+    assert themis_opt.predict(instance, "double-binary-tree") == 2 * (10 + 2 * 3) + 2000
+    assert themis_opt.predict(replace(instance, chunk_overhead_ps=7), "double-binary-tree") == 32 + 2000 + 7
+    # Each dimension alone: the tree joins its NPUs.
+    assert themis_opt.predict(replace(instance, dimensions=(0,)), "double-binary-tree") == 2 * 10 + 400
+    assert themis_opt.predict(replace(instance, dimensions=(1,)), "double-binary-tree") == 2 * 2 * 3 + 2000
+    # Of several dimensions beyond the node the slowest step counts, and the groups of all of them: 12 make 4 levels.
+    three = network(dimension(3, 2, 10), dimension(3, 2, 5), dimension(4, 2, 7))
+    assert (
+        themis_opt.predict(Instance(three, size_bytes=50, num_chunks=1), "double-binary-tree")
+        == 2 * (2 * 10 + 4 * 7) + 50
+    )
+
+
+@pytest.mark.parametrize("collective", [Collective.REDUCE_SCATTER, Collective.ALL_GATHER])
+def test_a_tree_reduces_everything_or_nothing(collective: Collective) -> None:
+    with pytest.raises(InputError, match=f"double-binary-tree has no {collective}; leave it out"):
+        themis_opt.predict(Instance(PAIR_AND_FOUR, collective, 800, 1), "double-binary-tree")
+
+
+def parents(size: int) -> list[int]:
+    """Return the parent of every NPU in a binary tree whose leaves are the odd ones (the root's is itself)."""
+    found = []
+    for npu in range(size):
+        bit = npu & -npu if npu else 0
+        above = (npu ^ bit) | (bit << 1)  # as in a binary heap over the trailing zeros
+        found.append(0 if not npu else above if above < size else npu ^ bit)
+    return found
+
+
+@pytest.mark.parametrize("size", [2, 4, 6, 8, 10, 16, 30, 64, 100])
+def test_two_trees_have_the_depth_and_the_bytes_that_the_formula_counts(size: int) -> None:
+    parent = parents(size)
+
+    def depth(npu: int) -> int:
+        return 0 if parent[npu] == npu else 1 + depth(parent[npu])
+
+    deepest = max(map(depth, range(size)))
+    # Half of the message goes up each tree and down it; the second tree is the first one mirrored.
+    halves = [0] * size
+    for npu in range(size):
+        if parent[npu] != npu:
+            for child, above in ((npu, parent[npu]), (size - 1 - npu, size - 1 - parent[npu])):
+                halves[child] += 1
+                halves[above] += 1
+    instance = Instance(network(dimension(size, 1, 1000)), size_bytes=10**6)
+    assert max(halves) <= 4
+    assert themis_opt.predict(instance, "double-binary-tree") == 2 * deepest * 1000 + 2 * 10**6
+    assert size <= 4 or max(halves) == 4
+
+
 @pytest.mark.parametrize("name", themis_opt.predictor_names())
 def test_all_to_all_is_left_out(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     instance = Instance(PAIR_AND_FOUR, Collective.ALL_TO_ALL, 800, 1)

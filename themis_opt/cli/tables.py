@@ -66,7 +66,7 @@ def print_run(out: Console, run: Run, choice: ChunkingChoice | None = None) -> N
         chunks, bound = str(scope).removeprefix("exactly "), run.rows[-1].bound
     print_sentence(out, title(run.instance, chunks), style="bold")
     out.print(rows_table(run.rows, run.predictions))
-    for row in run.rows:
+    for row in (*run.rows, *run.predictions):
         if shorten(row.name, _NAME_WIDTH) != row.name:
             out.print(f"{shorten(row.name, _NAME_WIDTH)} is {row.name}", soft_wrap=True)
     print_sentence(out, f"bound {describe_bound(bound)}")

@@ -1,4 +1,4 @@
-"""One ring through all NPUs, as runtimes build it that know nothing of dimensions (F1 in docs/formulation.md)."""
+"""One ring through all NPUs, as runtimes build it that know nothing of dimensions (R1 in docs/formulation.md)."""
 
 from __future__ import annotations
 

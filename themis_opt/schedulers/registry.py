@@ -41,6 +41,7 @@ COUNT_CHOOSERS = ("baseline-best", "themis-best")
 
 _PREDICTED: Mapping[str, str] = {
     "flat-ring": "themis_opt.schedulers.flat_ring:flat_ring",
+    "double-binary-tree": "themis_opt.schedulers.double_binary_tree:double_binary_tree",
 }
 _NO_SCHEDULE = (
     "{name!r} is predicted by a formula: there is a time to compare with, and no schedule to simulate, draw, validate "
