@@ -17,7 +17,7 @@ def sentences_of(text: str) -> list[str]:
 
 
 def test_a_free_number_of_chunks_is_told_as_what_it_was(themis_opt_command: CommandLine) -> None:
-    """Of the instance's 64 chunks nothing is said but that the baseline, which the speedup refers to, has them."""
+    """Of the instance's 64 chunks nothing is said: not even the reference of the speedup has them."""
     done = themis_opt_command(
         "solve", "2d-sw-sw", "--sizes", "free", "--chunks", "auto:3", "--time-limit", "2s", "--json", "figures.json",
         "-o", "best.json",
@@ -29,7 +29,7 @@ def test_a_free_number_of_chunks_is_told_as_what_it_was(themis_opt_command: Comm
     assert f"for exactly {row[1]} chunks of any size)" in bound
     (over_all,) = [line for line in lines if line.startswith("auto: at most ")]
     assert "for exactly 1 to 3 chunks of any size)" in over_all
-    assert [line for line in lines if "64 chunks" in line] == ["speedup: over the baseline with 64 chunks"]
+    assert not any("64 chunks" in line for line in lines)
     assert "gap of" not in done.stdout
     for verb in ("explain", "simulate"):  # and so are those of a schedule, once
         told = themis_opt_command(verb, "best.json").stdout
@@ -49,7 +49,9 @@ def test_compare_refers_every_row_to_its_own_bound_where_the_number_is_free(them
     assert "1 to 2 chunks of equal size" in lines[0]
     assert not any(line.startswith("bound ") and "64" in line for line in lines)
     assert "gap of baseline: to the bound for its own chunk sizes and count" in lines
-    assert "speedup: over the baseline with 64 chunks" in lines
+    (over,) = [line for line in lines if line.startswith("speedup: over ")]
+    assert over.startswith("speedup: over baseline-best with ")
+    assert over.endswith(", the best of baseline-best, flat-ring and double-binary-tree")
 
 
 def test_free_sizes_have_their_own_heading_and_bound(themis_opt_command: CommandLine) -> None:
@@ -58,7 +60,7 @@ def test_free_sizes_have_their_own_heading_and_bound(themis_opt_command: Command
     )
     assert "100 MB, 2 chunks of any size, exclusive" in lines[0]
     assert any(line.startswith("bound ") and "for exactly 2 chunks of any size)" in line for line in lines)
-    assert not any(line.startswith(("gap of ", "speedup: ")) for line in lines)
+    assert not any(line.startswith("gap of ") for line in lines)
 
 
 def test_headings_tell_overheads_apart(themis_opt_command: CommandLine) -> None:

@@ -16,6 +16,7 @@ from themis_opt.problem.instance import Instance
 from themis_opt.questions.comparison import Run
 from themis_opt.questions.comparison_file import comparison_text
 from themis_opt.questions.row import Row
+from themis_opt.questions.speedup_reference import Reference
 
 
 def row(bandwidth_Bpps: int, baseline_ps: int, bound_ps: int) -> Row:
@@ -41,7 +42,9 @@ def test_speedup_and_gap(
     assert (mine.makespan_ps, mine.speedup, mine.gap) == figures
 
     # JSON knows no infinity.
-    text = comparison_text([Run(mine.schedule.instance, mine.bound, (mine,))], {}, 0)
+    text = comparison_text(
+        [Run(mine.schedule.instance, mine.bound, (mine,), Reference("baseline", "baseline", baseline_ps, 1))], {}, 0
+    )
     (result,) = json.loads(text, parse_constant=pytest.fail)["runs"][0]["results"]
     expected = tuple(None if figure == inf else figure for figure in figures)
     assert (result["makespan_ps"], result["speedup"], result["gap"]) == expected

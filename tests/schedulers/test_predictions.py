@@ -160,7 +160,8 @@ def test_all_to_all_is_left_out(name: str, capsys: pytest.CaptureFixture[str]) -
 def test_a_prediction_is_a_row_without_bound_and_never_optimal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["compare", "2d-sw-sw", "--solver", "none", "--schedulers", "flat-ring,baseline", "--json"]
+    words = ["compare", "2d-sw-sw", "--solver", "none", "--schedulers", "flat-ring,baseline"]
+    words += ["--reference", "baseline", "--json"]
     assert run([*words, str(tmp_path / "c.json")]) == 0
     shown = capsys.readouterr().out
     (line,) = [line.split() for line in shown.splitlines() if line.startswith("flat-ring ")]

@@ -27,13 +27,12 @@ from themis_opt.judging.certify import certify, summary_lines, why_lines
 from themis_opt.problem.bound import BoundScope, Sizing
 from themis_opt.problem.collective import Phase
 from themis_opt.problem.instance import Occupancy
-from themis_opt.problem.units import format_time
+from themis_opt.problem.units import format_time, time_column
 from themis_opt.proof.critical_path import critical_path_bound
 from themis_opt.questions.comparison import compare
 from themis_opt.questions.comparison_file import ComparisonFile, read_comparison
 from themis_opt.questions.row import Row
 from themis_opt.schedulers.best_counts import baseline_best, themis_best
-from themis_opt.show.report.baselines import Baseline, baselines_of
 from themis_opt.show.report.claim_sentences import best_row, claim_of
 from themis_opt.show.report.page import packed
 from themis_opt.show.report.reasons import reasons_of
@@ -182,7 +181,7 @@ def test_the_table_has_the_figures_of_the_command_line(capsys: pytest.CaptureFix
 def test_the_claim_is_certifys(page: Page) -> None:
     instance = Instance(network(), size_bytes=8_000_000, num_chunks=4)
     (run_,) = compare([instance], schedulers=SCHEDULERS)
-    claim = claim_of(run_, *baselines_of([run_]))
+    claim = claim_of(run_)
     assert claim.is_proven
     row = best_row(run_)
     certification = certify(row.schedule)
@@ -208,7 +207,7 @@ def test_a_claim_that_the_critical_path_proves_says_so() -> None:
     """
     instance = Instance(network(), size_bytes=8_000_000, num_chunks=1)
     (run_,) = compare([instance], schedulers=("baseline",))
-    claim = claim_of(run_, *baselines_of([run_]))
+    claim = claim_of(run_)
     assert claim.standing == (
         "Optimal for exactly 1 chunk of equal size: proven here without a solver, by the critical path of one chunk"
     )
@@ -251,46 +250,55 @@ def test_the_critical_path_of_a_reason_is_the_bounds(least: int, most: int) -> N
     assert (f"Of these numbers of chunks {most} allows the earliest end." in reason.steps) == (least != most)
 
 
-def test_the_baseline_is_named_and_met_at_its_best() -> None:
-    """The page says how many chunks the baseline has, and compares with its own best number of chunks, too."""
+def test_the_reference_is_named_and_stands_in_headline_tile_and_note() -> None:
+    """A page compares with the best of what is not ours, here the baseline at its own best number of chunks."""
     instance = Instance(load_network("3d-fc-ring-sw"), num_chunks=64)
     makespans = {
         2**power: schedule(replace(instance, num_chunks=2**power), "baseline").makespan_ps or 0 for power in range(10)
     }
     best = min(makespans, key=makespans.__getitem__)
     assert best != 64
-    assert baseline_best(instance).num_chunks == best
     made = themis_best(instance)
-    found = Page(schedule_report(made.replace(instance=instance), "a.json"))
-    makespan_ps = made.makespan_ps or 0
-    asked, at_best = makespans[64] / makespan_ps, makespans[best] / makespan_ps
-    assert (
-        f"takes {format_time(makespan_ps)} with {made.num_chunks} chunks, {asked:.2f}x the speed of the baseline with "
-        f"64 chunks ({format_time(makespans[64])}) and {at_best:.2f}x the speed of the baseline at its best, with "
-        f"{best} chunks ({format_time(makespans[best])})."
-    ) in found.text
-    for tile in (
-        f"against the baseline with 64 chunks{asked:.2f}x{format_time(makespans[64])}",
-        f"against the baseline at its best, with {best} chunks{at_best:.2f}x{format_time(makespans[best])}",
-        "the baseline at its best: the shortest with 1, 2, 4 \u2026 512 chunks",
-        "Speedup is over the baseline with 64 chunks.",
+    found = Page(schedule_report(made, "a.json"))
+    makespan_ps, time = made.makespan_ps or 0, format_time(makespans[best])
+    factor = f"{makespans[best] / makespan_ps:.2f}x"
+    rival = f"baseline-best with {best} chunks"
+    why = f"over {rival} ({time}), the best of baseline-best, flat-ring and double-binary-tree"
+    for text in (
+        f"takes {format_time(makespan_ps)} with {made.num_chunks} chunks, {factor} the speed of {rival} ({time}).",
+        f"against {rival}{factor}{time}",
+        f"speedup: {why}",
+        f"Speedup is {why}.",
     ):
-        assert tile in found.text
+        assert text in found.text
 
 
-def test_the_number_of_chunks_asked_for_may_be_the_best() -> None:
-    """One figure is enough then; a number that is no power of two counts as well, as 3 does here."""
-    bare, count = Instance(load_network("3d-fc-ring-sw"), size_bytes=10**7), 3
-    asked_ps = schedule(replace(bare, num_chunks=count), "baseline").makespan_ps or 0
-    assert asked_ps < (baseline_best(bare).makespan_ps or 0)
-    runs = tuple(compare([replace(bare, num_chunks=count)], schedulers=("themis-scf",)))
-    assert baselines_of(runs) == [Baseline(count, asked_ps, count, asked_ps)]
-    claim = claim_of(runs[0], *baselines_of(runs))
-    assert f"the speed of the baseline with {count} chunks, its best number (" in claim.headline
-    assert "at its best" not in claim.headline
-    assert claim.remarks[0] == f"the baseline at its best: the shortest with 1, 2, 4 \u2026 512 or {count} chunks"
+def test_the_reference_of_ones_own_is_not_its_own_rival() -> None:
+    instance = Instance(network(), size_bytes=8_000_000, num_chunks=4)
+    runs = tuple(compare([instance], schedulers=("baseline",), reference="baseline"))
+    assert "the speed of" not in claim_of(runs[0]).headline
     text = Page(comparison_report(ComparisonFile(runs, {}, 0, {}, {}))).text
-    assert f"against the baseline with {count} chunks, its best number" in text
+    assert "against baseline with 4 chunks1.00x" in text
+    assert f"Speedup is over baseline with 4 chunks ({format_time(runs[0].reference.makespan_ps)})." in text
+
+
+def test_predictions_have_a_row_and_nothing_to_draw() -> None:
+    instance = Instance(network(), size_bytes=8_000_000, num_chunks=4)
+    runs = tuple(compare([instance], schedulers=("baseline", "flat-ring")))
+    found = Page(comparison_report(ComparisonFile(runs, {}, 0, {}, {})))
+    ring = found.data["views"][1]
+    assert (ring["name"], ring.get("figure")) == ("flat-ring", None)
+    assert ring["why"] == "Predicted by a formula: there are no stages to draw."
+    columns = [column["key"] for column in found.data["grid"]["columns"]]
+    cells = dict(zip(columns, found.data["grid"]["texts"][1], strict=True))
+    (row,) = runs[0].predictions
+    assert (cells["scheduler"], cells["makespan_ps"], cells["status"]) == (
+        "flat-ring",
+        time_column([row.makespan_ps])[0],
+        "predicted",
+    )
+    assert (cells["num_chunks"], cells["gap"], cells["bound_ps"]) == ("", "", "")
+    assert "flat-ring: predicted by a formula; no schedule, and no bound of its own" in found.text
 
 
 def test_what_rests_on_a_solvers_word_is_called_that() -> None:
@@ -301,7 +309,7 @@ def test_what_rests_on_a_solvers_word_is_called_that() -> None:
     believed = Bound(row.makespan_ps, "cp-sat", scope, run_.bound.certificate, run_.bound.certified_ps)
     trusting = replace(row, schedule=row.schedule.replace(bound=believed, status=Status.OPTIMAL))
     trusted_run = replace(run_, rows=(trusting,))
-    claim = claim_of(trusted_run, *baselines_of([trusted_run]))
+    claim = claim_of(trusted_run)
     assert not claim.is_proven
     assert claim.standing == "Optimal for exactly 4 chunks of equal size: on the word of cp-sat"
     assert any("rest on the word of cp-sat" in line for line in claim.lines)
@@ -420,24 +428,25 @@ def test_gaps_say_to_which_bound() -> None:
     assert several.text.count(note) == 2  # below the table and below the plot of gaps
     assert "mean gap" not in several.text
     assert "geo-mean speedup" in several.text
-    assert "Speedup is over the baseline with the number of chunks that its instance asks for." in several.text
+    others = "the best of baseline-best, flat-ring and double-binary-tree on each instance"
+    assert several.text.count(f"Speedup is over {others}.") == 2  # below the means and below the table
     assert note in Page(study_report(study("baseline"))).text
 
 
-def test_means_are_over_the_baseline_as_asked_and_at_its_best() -> None:
+def test_means_are_over_each_instance_s_reference() -> None:
     instances = [Instance(network(), size_bytes=8_000_000, num_chunks=count) for count in (1, 512)]
     runs = tuple(compare(instances, schedulers=("baseline",)))
-    best_ps = min(baseline.best_ps for baseline in baselines_of(runs))
+    best_ps = baseline_best(instances[0]).makespan_ps or 0
     expected = metrics.geometric_mean([best_ps / run_.rows[0].makespan_ps for run_ in runs])
     text = Page(comparison_report(ComparisonFile(runs, {}, 0, {}, {}))).text
-    assert f"baseline21.000x{expected:.3f}x" in text
+    assert f"baseline2{expected:.3f}x" in text
 
 
 def test_infinite_figures_are_no_json() -> None:
     """A speedup over a makespan of 0 ps is infinite, which JSON has no word for."""
     fast = Network("fast", (Dimension(Topology.RING, 2, Fraction(10**30), Fraction(0)),))
     (run_,) = compare([Instance(fast, size_bytes=2, num_chunks=1)], schedulers=("baseline",))
-    slow = replace(run_, rows=(replace(run_.rows[0], baseline_ps=10),))
+    slow = replace(run_, rows=(replace(run_.rows[0], reference_ps=10),))
     grid = comparison_grid((slow,))
     place = grid.column_idx("speedup")
     assert place is not None

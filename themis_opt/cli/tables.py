@@ -15,7 +15,14 @@ from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.units import format_time, size_column, time_column
 from themis_opt.questions.comparison import Run
 from themis_opt.questions.row import PredictedRow, Row, Timed
-from themis_opt.show.words import count_chunks, describe_bound, format_gap, format_speedup, title
+from themis_opt.show.words import (
+    describe_bound,
+    describe_reference,
+    describe_references,
+    format_gap,
+    format_speedup,
+    title,
+)
 from themis_opt.timing import metrics
 
 _NAME_WIDTH = 17
@@ -71,8 +78,7 @@ def print_run(out: Console, run: Run, choice: ChunkingChoice | None = None) -> N
             out.print(f"{shorten(row.name, _NAME_WIDTH)} is {row.name}", soft_wrap=True)
     print_sentence(out, f"bound {describe_bound(bound)}")
     print_sentence(out, f"ideal {format_time(run.ideal_ps)} (every dimension busy all the time, no latency)")
-    if has_free_count:
-        print_sentence(out, f"speedup: over the baseline with {count_chunks(run.instance.num_chunks)}")
+    print_sentence(out, f"speedup: over {describe_reference(run.reference)}")
     for row in run.rows:
         if row.bound_any is not None:
             gap_any = format_gap(row.gap_any or 0.0)
@@ -149,6 +155,13 @@ def dimension_table(row: Row) -> Table:
             f"{metrics.dimension_utilization(instance, k, use.sent_bytes, row.makespan_ps):.1%}",
         )
     return table
+
+
+def print_means(out: Console, runs: Sequence[Run]) -> None:
+    """Print the means over several instances, and what their speedups are over."""
+    out.print(f"over {len(runs)} instances", style="bold")
+    out.print(means_table(runs))
+    print_sentence(out, f"speedup: over {describe_references(run.reference for run in runs)}")
 
 
 def means_table(runs: Sequence[Run]) -> Table:

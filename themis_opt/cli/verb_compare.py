@@ -25,6 +25,7 @@ from themis_opt.problem.instance import Instance
 from themis_opt.problem.parameters import DEFAULT_MAX_CHUNKS
 from themis_opt.problem.schedule import Schedule
 
+_REFERENCE = "What speedups are over: a scheduler's name, or the best of baseline-best, flat-ring, double-binary-tree."
 _DEFAULT = "baseline,themis-fifo,themis-scf,themis-best"
 
 
@@ -32,12 +33,14 @@ _DEFAULT = "baseline,themis-fifo,themis-scf,themis-best"
 @click.argument("instances", metavar="INSTANCE...", nargs=-1, required=True)
 @choosing_instance_options
 @click.option("--schedulers", default=_DEFAULT, show_default=True, help="Names, or 'all'.")
+@click.option("--reference", default="best-of-others", show_default=True, help=_REFERENCE)
 @solver_options
 @chunking_options
 @click.option("--json", "json_path", metavar="FILE|-", help="Also write everything as JSON.")
 def command(
     instances: tuple[str, ...],
     schedulers: str,
+    reference: str,
     solver: str,
     time_limit: float,
     evaluations: int | None,
@@ -58,30 +61,26 @@ def command(
     # Not before: --help needs none of it.
     from themis_opt.cli.collecting import collect
     from themis_opt.cli.progress import Relay
-    from themis_opt.cli.tables import console, means_table, print_run
+    from themis_opt.cli.tables import console, print_means, print_run
     from themis_opt.files.atomic import check_outputs, write_text
     from themis_opt.questions.comparison import Run, compare
     from themis_opt.questions.comparison_file import comparison_text
     from themis_opt.solving.protocol import SolverParams
     from themis_opt.solving.resources import default_workers
 
-    names = _schedulers(schedulers)
+    names = _schedulers(schedulers, reference)
     chosen = None if solver == "none" else solver
     check_outputs((json_path,), instances)
     overrides = overrides_from(options)
     choice = choice_from(options, overrides)
-    choices = _rows(chosen, choice)
+    rows = _rows(chosen, choice)
     problems, own = _read(instances, overrides)
     relay = Relay()
-    params = SolverParams(
-        time_limit,
-        workers or default_workers(evaluations),
-        seed,
-        gap=gap,
-        max_evaluations=evaluations,
-        on_progress=relay,
+    workers = workers or default_workers(evaluations)
+    params = SolverParams(time_limit, workers, seed, gap=gap, max_evaluations=evaluations, on_progress=relay)
+    runs = compare(
+        problems, schedulers=names, solver=chosen, params=params, choices=rows, own_schedules=own, reference=reference
     )
-    runs = compare(problems, schedulers=names, solver=chosen, params=params, choices=choices, own_schedules=own)
     out = None if json_path == "-" else console()
     # A fixed number of chunks is what all rows share, whatever their sizes.
     heading = choice if choice is not None and choice.max_chunks is not None else None
@@ -94,12 +93,13 @@ def command(
 
     done = collect(runs, repeat(chosen or "heuristics"), relay, show)
     if len(done.results) > 1 and out is not None:
-        out.print(f"\nover {len(done.results)} instances", style="bold")
-        out.print(means_table(done.results))
+        out.print()
+        print_means(out, done.results)
     if json_path is not None:
         told = {
             "instances": list(instances),
             "schedulers": names,
+            "reference": reference,
             "solver": solver,
             "time_limit_s": time_limit,
             "max_evaluations": evaluations,
@@ -111,16 +111,19 @@ def command(
     done.leave()
 
 
-def _schedulers(text: str) -> list[str]:
-    """Return the names of the schedulers to compare.
+def _schedulers(text: str, reference: str) -> list[str]:
+    """Return the names of the schedulers to compare, the reference checked beside them.
 
     Raises
     ------
     InputError
-        When there is no such scheduler.
+        When there is no such scheduler or reference.
     """
+    from themis_opt.questions.speedup_reference import require_reference
     from themis_opt.schedulers.registry import require_row, row_names
 
+    with located("--reference"):
+        require_reference(reference)
     if text == "all":
         return list(row_names())
     names = [name.strip() for name in text.split(",")]

@@ -18,7 +18,7 @@ from themis_opt.problem.errors import InputError, located
 from themis_opt.problem.units import format_size, format_time
 from themis_opt.questions.tune import TunedSize, tune
 from themis_opt.questions.tuning_file import tuning_csv, tuning_json
-from themis_opt.show.words import format_gap, format_speedup
+from themis_opt.show.words import LIST_OF_OTHERS, format_gap, format_speedup
 from themis_opt.timing import metrics
 
 _SCHEDULE_NAME = re.compile(r"[1-9][0-9]*\.json")
@@ -123,7 +123,7 @@ class _Schedules:
 def _print(asked: SizesAsked, rows: list[TunedSize]) -> None:
     out = console()
     print_sentence(out, asked.title(rows), style="bold")
-    headings = ("chunks", "scheduler", "makespan", "algbw\nGB/s", "busbw\nGB/s", "best\nfixed", "base-\nline")
+    headings = ("chunks", "scheduler", "makespan", "algbw\nGB/s", "busbw\nGB/s", "best\nfixed", "best\nother")
     table = make_table(
         [
             (heading, "left" if heading == "scheduler" else "right")
@@ -153,12 +153,12 @@ def _lines(rows: list[TunedSize]) -> list[str]:
     lines = [
         "for a message of S bytes: the row with the largest size that is not above S",
         "between these sizes another choice may be better than that row; --per-octave makes them closer",
-        "best fixed, baseline: speedup over the best scheduler with 1, 2, 4 ... 512 chunks, and over the baseline with "
-        "the best of these numbers",
+        "best fixed: speedup over the best scheduler with 1, 2, 4 ... 512 chunks",
+        f"best other: speedup over the best of {LIST_OF_OTHERS}",
         "gap to bound: what any number of chunks of any size might still gain at most",
     ]
     if len(rows) > 1:
         fixed = format_speedup(metrics.geometric_mean([row.speedup_fixed for row in rows]), 3)
-        baseline = format_speedup(metrics.geometric_mean([row.speedup for row in rows]), 3)
-        lines.append(f"geometric means: {fixed} over the best fixed choice, {baseline} over the baseline")
+        others = format_speedup(metrics.geometric_mean([row.speedup for row in rows]), 3)
+        lines.append(f"geometric means: {fixed} over the best fixed choice, {others} over the best other")
     return lines + [f"{format_size(row.size_bytes)}: {row.note}" for row in rows if row.note]

@@ -15,7 +15,8 @@ from themis_opt.problem.instance import Instance
 from themis_opt.problem.interruption import INTERRUPTION
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.problem.units import format_time
-from themis_opt.questions.row import PredictedRow, Row, baseline_makespan_ps
+from themis_opt.questions.row import PredictedRow, Row
+from themis_opt.questions.speedup_reference import BEST_OF_OTHERS, Reference, reference_of
 from themis_opt.schedulers.prediction import has_collective, predict
 from themis_opt.schedulers.registry import predictor_names
 from themis_opt.solving.api import schedule as make_schedule
@@ -43,6 +44,8 @@ class Run:
         The best bound for exactly its number of equal chunks.
     rows
         The schedulers asked for, in that order, then schedules from files, then the solver.
+    reference
+        What all speedups are over.
     interruption
         The exception of Ctrl-C or a termination signal that cut the solver short, or ``None``.
     predictions
@@ -54,6 +57,7 @@ class Run:
     instance: Instance
     bound: Bound
     rows: tuple[Row, ...]
+    reference: Reference
     interruption: KeyboardInterrupt | None = None
     predictions: tuple[PredictedRow, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -72,6 +76,7 @@ def compare(
     params: SolverParams | None = None,
     choices: Mapping[str, ChunkingChoice] | None = None,
     own_schedules: Mapping[str, Schedule] | None = None,
+    reference: str = BEST_OF_OTHERS,
     process: SolverProcess | None = None,
     **limits: Unpack[Limits],
 ) -> Iterator[Run]:
@@ -92,13 +97,15 @@ def compare(
         What the solver may choose about the chunks, by the name of its row; default: nothing, one row named after it.
     own_schedules
         Valid schedules by the name of their row; one joins the runs of the same problem, whatever its chunks.
+    reference
+        What speedups are over: the name of a scheduler or prediction, or `BEST_OF_OTHERS`.
     process
         A process of this solver that was started before, while something else was done; its starter ends it.
 
     Raises
     ------
     InputError
-        When there is no such scheduler or solver, or it cannot choose what it is asked to.
+        When there is no such scheduler, reference or solver, or it cannot choose what it is asked to.
     """
     params = params_of(params, limits)
     with nullcontext() if solver is None else process_of(solver, process) as running:
@@ -108,7 +115,8 @@ def compare(
             outcomes: dict[str, Result] = {}
             if solver is not None and running is not None:
                 outcomes = _outcomes(instance, running, solver, params, choices or {solver: ChunkingChoice()})
-            run = _run(instance, schedulers, own_schedules or {}, params, outcomes)
+            over = reference_of(instance, reference)
+            run = _run(instance, schedulers, own_schedules or {}, params, outcomes, over)
             yield run
             if run.interruption is not None:
                 return
@@ -136,6 +144,7 @@ def _run(
     own_schedules: Mapping[str, Schedule],
     params: SolverParams,
     outcomes: Mapping[str, Result],
+    reference: Reference,
 ) -> Run:
     scope = equal_chunks_scope(instance)
     # Beside a solver the time limit is its own; without one there is time to wait for the best bound.
@@ -146,7 +155,7 @@ def _run(
         bound = outcome.schedule.bound
         if bound is not None:
             bounds[bound.scope] = best_bound([bound, bounds.get(bound.scope, bound)])
-    reference_ps = baseline_makespan_ps(instance)
+    reference_ps = reference.makespan_ps
     rows = []
     predicted = [name for name in schedulers if name in predictor_names()]
     for name in schedulers:
@@ -169,6 +178,7 @@ def _run(
         instance,
         bounds[scope],
         tuple(rows),
+        reference,
         interruptions[0] if interruptions else None,
         predictions_of(instance, predicted, reference_ps),
         tuple(name for name in predicted if not has_collective(instance, name)),

@@ -33,6 +33,7 @@ from themis_opt.problem.version import VERSION
 from themis_opt.questions.comparison import Run, predictions_of
 from themis_opt.questions.row import DimensionUse, PredictedRow, Row, baseline_makespan_ps
 from themis_opt.questions.run_claims import Ending, check_claim, checked_bound_any, ending_of
+from themis_opt.questions.speedup_reference import reference_of, require_reference
 from themis_opt.schedulers.registry import PREDICTORS
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, quick_bounds, scope_of
 
@@ -84,7 +85,10 @@ class PredictionDocument(msgspec.Struct, kw_only=True):
 
 
 class RunDocument(msgspec.Struct, kw_only=True):
-    """One instance with its results; what has a default is not read."""
+    """One instance with its results; what has a default is not read, but `reference` and `predictions` are.
+
+    Files from before `reference` have speedups over the baseline.
+    """
 
     instance: dict[str, Any]
     network: str = ""
@@ -97,6 +101,10 @@ class RunDocument(msgspec.Struct, kw_only=True):
     ideal_ps: float = 0.0
     bound_ps: int = 0
     bound_kind: str = ""
+    reference: str = "baseline"
+    reference_name: str = ""
+    reference_chunks: int | None = None
+    reference_ps: int = 0
     results: list[RowDocument]
     predictions: list[PredictionDocument] | UnsetType = UNSET
 
@@ -181,6 +189,10 @@ def _run(run: Run) -> RunDocument:
         ideal_ps=run.ideal_ps,
         bound_ps=run.bound.value_ps,
         bound_kind=str(run.bound.kind),
+        reference=run.reference.asked,
+        reference_name=run.reference.name,
+        reference_chunks=run.reference.num_chunks,
+        reference_ps=run.reference.makespan_ps,
         results=[_row(row) for row in run.rows],
         predictions=[_prediction(row) for row in run.predictions] or UNSET,
     )
@@ -283,12 +295,19 @@ def _judged_run(run: RunDocument, path: str, name: str) -> Run:
                 schedules.append(_judged(result, run.instance, f"{name}: {path}.results[{place}]"))
         instance = schedules[0].instance
         bounds = _best_bounds(instance, schedules)
-        reference_ps = baseline_makespan_ps(instance)
+        with located("reference"):
+            require_reference(run.reference)
+            reference = reference_of(instance, run.reference)
         rows = [
-            Row(result.scheduler, schedule.replace(bound=bounds[scope_of(schedule)]), reference_ps, result.wall_s)
+            Row(
+                result.scheduler,
+                schedule.replace(bound=bounds[scope_of(schedule)]),
+                reference.makespan_ps,
+                result.wall_s,
+            )
             for result, schedule in zip(run.results, schedules, strict=True)
         ]
-        endings = [Ending("the baseline", equal_chunks_scope(instance), reference_ps)]
+        endings = [Ending("the baseline", equal_chunks_scope(instance), baseline_makespan_ps(instance))]
         endings += [ending_of(f"results[{place}]", row.schedule, row.makespan_ps) for place, row in enumerate(rows)]
         judged = []
         for place, (result, row, schedule) in enumerate(zip(run.results, rows, schedules, strict=True)):
@@ -299,8 +318,9 @@ def _judged_run(run: RunDocument, path: str, name: str) -> Run:
             if bound_any is not None:
                 bound_any = checked_bound_any(schedule, bound_any, endings, f"{name}: {where}.bound_any_ps")
             judged.append(replace(row, note=result.note or "", bound_any=bound_any))
-        predictions = predictions_of(instance, _predicted_names(run), reference_ps)
-        return Run(instance, bounds[equal_chunks_scope(instance)], tuple(judged), predictions=predictions)
+        predictions = predictions_of(instance, _predicted_names(run), reference.makespan_ps)
+        bound = bounds[equal_chunks_scope(instance)]
+        return Run(instance, bound, tuple(judged), reference, predictions=predictions)
 
 
 def _predicted_names(run: RunDocument) -> Iterator[str]:

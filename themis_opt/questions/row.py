@@ -14,6 +14,7 @@ from themis_opt.problem.bound import Bound
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.ratios import gap, ratio
 from themis_opt.problem.schedule import Schedule, Status
+from themis_opt.questions.speedup_reference import reference_of
 from themis_opt.schedulers.registry import get_scheduler
 from themis_opt.solving.bounds import best_bound, quick_bounds, scope_of
 from themis_opt.timing import metrics
@@ -93,13 +94,13 @@ class PredictedRow(Timed):
         The instance.
     predicted_ps
         What the formula gives.
-    baseline_ps
+    reference_ps
         As of `Row`.
     """
 
     problem: Instance
     predicted_ps: int
-    baseline_ps: int
+    reference_ps: int
 
     @property
     def instance(self) -> Instance:
@@ -114,7 +115,7 @@ class PredictedRow(Timed):
     @property
     def speedup(self) -> float:
         """As of `Row`."""
-        return ratio(self.baseline_ps, self.makespan_ps)
+        return ratio(self.reference_ps, self.makespan_ps)
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,8 @@ class Row(Timed):
         What the row is called: the scheduler, the solver or a file.
     schedule
         The schedule; its bound is for its own sizing and number of chunks.
-    baseline_ps
-        The makespan that its speedup refers to: the baseline's on the same instance [ps].
+    reference_ps
+        The time on the same instance that its speedup refers to (`questions.speedup_reference`) [ps].
     wall_s
         Seconds it took to make.
     note
@@ -138,7 +139,7 @@ class Row(Timed):
     """
 
     schedule: Schedule
-    baseline_ps: int
+    reference_ps: int
     wall_s: float = 0.0
     note: str = ""
     bound_any: Bound | None = None
@@ -147,8 +148,8 @@ class Row(Timed):
     def of(cls, name: str, schedule: Schedule) -> Row:
         """Return the row of a schedule whose claims do not count but for its bound.
 
-        It is timed anew. Without a bound it gets the best one that takes no solver; the baseline has its instance's
-        number of chunks.
+        It is timed anew. Without a bound it gets the best one that takes no solver; its speedup is over the default
+        reference.
 
         Raises
         ------
@@ -158,7 +159,7 @@ class Row(Timed):
         instance = schedule.instance
         bound = schedule.bound or best_bound(quick_bounds(instance, scope_of(schedule)))
         makespan_ps = schedule.derived(timeline_of).makespan_ps
-        return cls(name, schedule.replace(bound=bound, makespan_ps=makespan_ps), baseline_makespan_ps(instance))
+        return cls(name, schedule.replace(bound=bound, makespan_ps=makespan_ps), reference_of(instance).makespan_ps)
 
     @property
     def instance(self) -> Instance:
@@ -199,8 +200,8 @@ class Row(Timed):
 
     @property
     def speedup(self) -> float:
-        """The baseline's makespan over this one's; 1 where both are 0."""
-        return ratio(self.baseline_ps, self.makespan_ps)
+        """The reference's time over this one's; 1 where both are 0."""
+        return ratio(self.reference_ps, self.makespan_ps)
 
     @property
     def dimension_uses(self) -> tuple[DimensionUse, ...]:
@@ -216,5 +217,5 @@ class Row(Timed):
 
 
 def baseline_makespan_ps(instance: Instance) -> int:
-    """Return the baseline's makespan, which every speedup refers to; the schedule itself is shown to nobody."""
+    """Return the baseline's makespan with the instance's number of chunks; the schedule itself is shown to nobody."""
     return get_scheduler("baseline")(instance).derived(timeline_of).makespan_ps

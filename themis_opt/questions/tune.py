@@ -18,6 +18,7 @@ from themis_opt.problem.schedule import Schedule
 from themis_opt.questions.fixed_choices import best_fixed_choices, shortest
 from themis_opt.questions.further_counts import solve_with_further_counts
 from themis_opt.questions.row import Row
+from themis_opt.questions.speedup_reference import Reference, reference_of
 from themis_opt.schedulers.best_counts import FIXED_COUNTS
 from themis_opt.schedulers.registry import COUNT_CHOOSERS, scheduler_names
 from themis_opt.solving.bounds import bound_for_any_count, with_own_bound
@@ -33,18 +34,21 @@ BASELINE = "baseline"
 class TunedSize(Row):
     """What to do for messages of one size: the row of the shortest schedule found, and what it was chosen from.
 
-    Its speedup is over the baseline with the best fixed number of chunks, its `bound_any` holds for chunks of any size
-    and every number of them that was looked at.
+    Its speedup is over the best of what is not ours (`questions.speedup_reference`), its `bound_any` holds for
+    chunks of any size and every number of them that was looked at.
 
     Attributes
     ----------
     choices
         The best that a fixed number of chunks, 1, 2, 4 … 512, gives with each scheduler, the simplest first.
+    reference
+        What its speedup is over.
     interruption
         The exception of Ctrl-C or a termination signal that cut the solver short, or ``None``.
     """
 
     choices: Mapping[str, Schedule]
+    reference: Reference
     interruption: KeyboardInterrupt | None = None
 
     @property
@@ -71,6 +75,11 @@ class TunedSize(Row):
     def best_of(self, *schedulers: str) -> Schedule:
         """Return the best that a fixed number of chunks with any of some schedulers gives."""
         return shortest((self.choices[name] for name in schedulers), tuple(self.choices))
+
+    @property
+    def speedup_baseline(self) -> float:
+        """The makespan of the baseline with the best fixed number of chunks over this one's: at least 1."""
+        return ratio(self.baseline.timed_ps, self.makespan_ps)
 
     @property
     def speedup_fixed(self) -> float:
@@ -135,15 +144,17 @@ def tune(
             if solver is not None and running is not None:
                 outcome = _solve_size(best, solver, params, max_chunks, running)
                 best = shortest([best, outcome.schedule], names)
+            reference = reference_of(sized)
             bound_any = bound_for_any_count(sized, max(*FIXED_COUNTS, max_chunks, best.num_chunks))
             yield TunedSize(
                 best.scheduler,
                 with_own_bound(best),
-                choices[BASELINE].timed_ps,
+                reference.makespan_ps,
                 time.perf_counter() - started,
                 outcome.note,
                 bound_any,
                 choices=choices,
+                reference=reference,
                 interruption=outcome.interruption,
             )
             if outcome.interruption is not None:

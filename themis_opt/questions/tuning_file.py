@@ -48,6 +48,10 @@ class TunedFigures(Struct, kw_only=True):
     speedup_over_baseline: float | None
     baseline_chunks: int
     baseline_makespan_ps: int
+    speedup_over_others: float | None
+    reference: str
+    reference_chunks: int | None
+    reference_makespan_ps: int
     schedule_file: str | None
 
 
@@ -182,9 +186,13 @@ def _figures(row: TunedSize, files: Mapping[int, str]) -> TunedFigures:
         best_fixed_scheduler=row.fixed.scheduler,
         best_fixed_chunks=row.fixed.num_chunks,
         best_fixed_makespan_ps=row.fixed.timed_ps,
-        speedup_over_baseline=finite(row.speedup),
+        speedup_over_baseline=finite(row.speedup_baseline),
         baseline_chunks=row.baseline.num_chunks,
         baseline_makespan_ps=row.baseline.timed_ps,
+        speedup_over_others=finite(row.speedup),
+        reference=row.reference.name,
+        reference_chunks=row.reference.num_chunks,
+        reference_makespan_ps=row.reference.makespan_ps,
         schedule_file=files.get(row.size_bytes),
     )
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from math import isinf
 
 from themis_opt.problem.bound import Bound
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.units import exact_text, format_size, format_time
+from themis_opt.questions.speedup_reference import BEST_OF_OTHERS, OTHERS, Reference
+
+LIST_OF_OTHERS = f"{', '.join(OTHERS[:-1])} and {OTHERS[-1]}"
 
 
 def title(instance: Instance, chunks: str | None = None) -> str:
@@ -32,6 +36,26 @@ def count_chunks(num_chunks: int) -> str:
     return f"{num_chunks} chunk{'s' if num_chunks != 1 else ''}"
 
 
+def name_reference(reference: Reference) -> str:
+    """Return what speedups are over, with its number of chunks where it has one."""
+    if reference.num_chunks is None:
+        return reference.name
+    return f"{reference.name} with {count_chunks(reference.num_chunks)}"
+
+
+def describe_reference(reference: Reference) -> str:
+    """Return what speedups are over, its time, and why it is that."""
+    text = f"{name_reference(reference)} ({format_time(reference.makespan_ps)})"
+    return f"{text}, the best of {LIST_OF_OTHERS}" if reference.asked == BEST_OF_OTHERS else text
+
+
+def describe_references(references: Iterable[Reference]) -> str:
+    """Return in words what the speedups on several instances are over."""
+    asked = dict.fromkeys(reference.asked for reference in references)
+    texts = [f"the best of {LIST_OF_OTHERS} on each instance" if one == BEST_OF_OTHERS else one for one in asked]
+    return " or ".join(texts)
+
+
 def describe_bound(bound: Bound) -> str:
     """Return a bound's value, kind, scope and what of it is certified."""
     text = f"{format_time(bound.value_ps)} ({bound.kind}; for {bound.scope})"
@@ -52,7 +76,7 @@ def format_gap(gap: float) -> str:
 
 
 def format_speedup(factor: float, places: int = 2) -> str:
-    """Return a speedup: infinite for a makespan of 0 ps where the baseline takes longer."""
+    """Return a speedup: infinite for a makespan of 0 ps where the reference takes longer."""
     return "inf" if isinf(factor) else f"{factor:.{places}f}x"
 
 

@@ -11,9 +11,10 @@ from functools import lru_cache
 from themis_opt.problem.bound import Bound
 from themis_opt.problem.errors import ThemisError
 from themis_opt.problem.instance import Instance
-from themis_opt.problem.ratios import finite, gap
+from themis_opt.problem.ratios import finite, gap, ratio
 from themis_opt.problem.schedule import Schedule
 from themis_opt.questions.row import PredictedRow, Row, Timed, baseline_makespan_ps
+from themis_opt.questions.speedup_reference import reference_of
 from themis_opt.schedulers.prediction import predict
 from themis_opt.schedulers.registry import COUNT_CHOOSERS
 from themis_opt.solving.api import schedule as make_schedule
@@ -22,13 +23,16 @@ from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.result import Result
 from themis_opt.solving.run import run_solver
 from themis_opt.studies.study_engine import Finding, failure
-from themis_opt.studies.study_metrics import METRICS
+from themis_opt.studies.study_metrics import metric_named
 from themis_opt.studies.table import PointStatus, Value
 from themis_opt.studies.tasks import Method, Task
 from themis_opt.timing import metrics
 
 ANY_CHUNKS = 512
 """So many chunks, of any size, `bound_any_ps` speaks of at least: more than anybody would launch to gain something."""
+
+
+_OVER_OTHERS = "speedup_over_others"
 
 
 class Evaluator:
@@ -41,7 +45,7 @@ class Evaluator:
     """
 
     def __init__(self, wanted: Collection[str]) -> None:
-        self._of_dimensions = tuple(name for name in wanted if name not in METRICS)
+        self._extra = tuple(name for name in wanted if metric_named(name).costs_extra)
         self._processes: dict[str, SolverProcess] = {}
         self._stack = ExitStack()
 
@@ -71,10 +75,10 @@ class Evaluator:
         if task.method is Method.BOUND:
             bound = best_bound(quick_bounds(instance, equal_chunks_scope(instance)))
             figures = {**_instance_figures(instance), **_bound_figures(bound)}
-            return PointStatus.BOUND, {**dict.fromkeys(self._of_dimensions), **figures}
+            return PointStatus.BOUND, {**dict.fromkeys(self._extra), **figures}
         if task.method is Method.PREDICTION:
             row = PredictedRow(task.runs, instance, predict(instance, task.runs), _baseline_ps(instance))
-            return PointStatus.PREDICTED, {**dict.fromkeys(self._of_dimensions), **_timed_figures(row)}
+            return PointStatus.PREDICTED, {**dict.fromkeys(self._extra), **self._timed_figures(row)}
         if task.method is Method.HEURISTIC:
             made = make_schedule(instance, task.runs, seed=task.seed)
             bound = best_bound(quick_bounds(instance, scope_of(made)))
@@ -105,7 +109,8 @@ class Evaluator:
         makespan_ps = row.makespan_ps
         any_ps = _bound_any_ps(replace(instance, num_chunks=1), max(ANY_CHUNKS, schedule.num_chunks))
         figures: dict[str, Value] = {
-            **_timed_figures(row),
+            **dict.fromkeys(self._extra),
+            **self._timed_figures(row),
             **_bound_figures(row.bound),
             "gap": finite(row.gap),
             "percent_of_optimum": 100 * row.bound.value_ps / makespan_ps if makespan_ps else 100.0,
@@ -114,29 +119,31 @@ class Evaluator:
             "bound_any_ps": any_ps,
             "gap_any": finite(gap(makespan_ps, any_ps)),
         }
-        if self._of_dimensions:
+        if self._extra:
             known = {
                 f"dimensions[{k}].{name}": getattr(use, name)
                 for k, use in enumerate(row.dimension_uses)
                 for name in ("bytes", "busy_ps", "utilization")
             }
-            figures |= {name: known.get(name) for name in self._of_dimensions}
+            figures |= {name: known[name] for name in self._extra if name in known}
+        return figures
+
+    def _timed_figures(self, row: Timed) -> dict[str, Value]:
+        figures: dict[str, Value] = {
+            **_instance_figures(row.instance),
+            "makespan_ps": row.makespan_ps,
+            "bw_utilization": row.bw_utilization,
+            "algbw_Bps": row.algbw_Bps,
+            "busbw_Bps": row.busbw_Bps,
+            "speedup": finite(row.speedup),
+        }
+        if _OVER_OTHERS in self._extra:
+            figures[_OVER_OTHERS] = finite(ratio(reference_of(row.instance).makespan_ps, row.makespan_ps))
         return figures
 
 
 def _bound_figures(bound: Bound) -> dict[str, Value]:
     return {"bound_ps": bound.value_ps, "bound_kind": str(bound.kind)}
-
-
-def _timed_figures(row: Timed) -> dict[str, Value]:
-    return {
-        **_instance_figures(row.instance),
-        "makespan_ps": row.makespan_ps,
-        "bw_utilization": row.bw_utilization,
-        "algbw_Bps": row.algbw_Bps,
-        "busbw_Bps": row.busbw_Bps,
-        "speedup": finite(row.speedup),
-    }
 
 
 def _instance_figures(instance: Instance) -> dict[str, Value]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from themis_opt.studies.study_metrics import METRICS
+from themis_opt.studies.study_metrics import metric_named
 from themis_opt.studies.table import PointStatus, Value
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ class Finding:
 
     def lacks(self, wanted: Collection[str]) -> bool:
         """Return whether a result of an earlier run has not measured what is wanted now."""
-        return not self.has_failed and any(name not in METRICS and name not in self.figures for name in wanted)
+        return not self.has_failed and any(
+            metric_named(name).costs_extra and name not in self.figures for name in wanted
+        )
 
 
 def failure(key: str, reason: str, seconds: float = 0.0) -> Finding:

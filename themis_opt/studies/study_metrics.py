@@ -26,12 +26,15 @@ class Metric:
         Whether it is a number.
     more_is_better
         Whether a larger value is a better one; ``None`` where neither is.
+    costs_extra
+        Whether it takes more than the point's own schedule and bound: it is measured where it is asked for.
     """
 
     name: str
     unit: str = ""
     is_number: bool = True
     more_is_better: bool | None = None
+    costs_extra: bool = False
 
 
 METRICS = {
@@ -47,6 +50,7 @@ METRICS = {
         Metric("algbw_Bps", "B/s", more_is_better=True),
         Metric("busbw_Bps", "B/s", more_is_better=True),
         Metric("speedup", more_is_better=True),
+        Metric("speedup_over_others", more_is_better=True, costs_extra=True),
         Metric("num_chunks"),
         Metric("sizing", is_number=False),
         Metric("bound_any_ps", "ps", more_is_better=True),
@@ -72,6 +76,6 @@ def metric_named(name: object) -> Metric:
         match = _PER_DIMENSION.fullmatch(name)
         if match is not None:
             unit = {"bytes": "B", "busy_ps": "ps", "utilization": ""}[match[2]]
-            return Metric(name, unit, more_is_better=True if match[2] == "utilization" else None)
+            return Metric(name, unit, more_is_better=True if match[2] == "utilization" else None, costs_extra=True)
     known = [*METRICS, "dimensions[0].bytes", "dimensions[0].busy_ps", "dimensions[0].utilization"]
     raise InputError(f"unknown metric {show(name)}; known are: {', '.join(known)}{did_you_mean(name, known)}")

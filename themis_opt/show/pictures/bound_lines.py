@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from themis_opt.show.pictures.points import number_in, stem
 from themis_opt.studies.table import Column, StudyRow, StudyTable
 
-_FALLS_WITH_TIME = ("busbw", "algbw", "bw_utilization", "speedup")
+_FALLS_WITH_TIME = ("busbw", "algbw", "bw_utilization", "speedup", "speedup_over_others")
 """Figures that are a constant of the instance over the makespan."""
 
 

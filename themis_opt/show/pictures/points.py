@@ -27,6 +27,7 @@ _WORDS = {
     "percent_of_optimum": "bound / makespan [%]",
     "num_chunks": "number of chunks",
     "speedup": "speedup over the baseline",
+    "speedup_over_others": "speedup over the best of others",
 }
 _MAX_NAMED = 4
 DECADE = 10.0

@@ -6,14 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from themis_opt.judging.certify import Certification, certify, summary_lines
-from themis_opt.problem.ratios import ratio
 from themis_opt.problem.schedule import Status
 from themis_opt.problem.units import format_time
 from themis_opt.questions.comparison import Run
 from themis_opt.questions.row import Row
-from themis_opt.show.report.baselines import Baseline
 from themis_opt.show.report.reasons import Reason, is_by_path, reasons_of
-from themis_opt.show.words import count_chunks, describe_bound, format_gap, format_speedup
+from themis_opt.show.words import (
+    count_chunks,
+    describe_bound,
+    describe_reference,
+    format_gap,
+    format_speedup,
+    name_reference,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ class Claim:
     reasons
         Why no schedule in the bound's scope can be faster.
     remarks
-        Other bounds, what the baseline at its best is, and notes on the rows.
+        What speedups are over, other bounds, and notes on the rows.
     """
 
     headline: str
@@ -49,29 +54,25 @@ def best_row(run: Run) -> Row:
     return min(run.rows, key=lambda row: row.makespan_ps)
 
 
-def claim_of(run: Run, baseline: Baseline) -> Claim:
+def claim_of(run: Run) -> Claim:
     """Return what is claimed of the best schedule of a run; every schedule in it has been judged to be right."""
     row = best_row(run)
     certification = certify(row.schedule.replace(makespan_ps=row.makespan_ps))
     return Claim(
-        _headline(run, row, baseline),
+        _headline(run, row),
         _standing(row, certification),
         not certification.trusted_ps,
         tuple(summary_lines(certification)),
         reasons_of(certification),
-        tuple(_remarks(run, row, baseline)),
+        tuple(_remarks(run, row)),
     )
 
 
-def _headline(run: Run, row: Row, baseline: Baseline) -> str:
+def _headline(run: Run, row: Row) -> str:
     text = f"{row.name} takes {format_time(row.makespan_ps)} with {count_chunks(row.schedule.num_chunks)}"
-    if row.name != "baseline":
-        rival = baseline.asked + (", its best number" if baseline.is_best_as_asked else "")
-        text += f", {format_speedup(row.speedup)} the speed of {rival} ({format_time(baseline.asked_ps)})"
-    if not baseline.is_best_as_asked:
-        factor = ratio(baseline.best_ps, row.makespan_ps)
-        text += " and" if row.name != "baseline" else ","
-        text += f" {format_speedup(factor)} the speed of {baseline.best} ({format_time(baseline.best_ps)})"
+    if row.name != run.reference.name:
+        rival = f"{name_reference(run.reference)} ({format_time(run.reference.makespan_ps)})"
+        text += f", {format_speedup(row.speedup)} the speed of {rival}"
     others = [other for other in run.rows if other is not row]
     if others and all(other.makespan_ps > row.makespan_ps for other in others):
         text += f"; it is the fastest of {len(run.rows)}"
@@ -92,8 +93,8 @@ def _standing(row: Row, certification: Certification) -> str:
     return f"At most {format_gap(row.gap)} above the optimum for {scope}: {word}"
 
 
-def _remarks(run: Run, best: Row, baseline: Baseline) -> Sequence[str]:
-    remarks = [f"the baseline at its best: the shortest with {baseline.tried}"]
+def _remarks(run: Run, best: Row) -> Sequence[str]:
+    remarks = [f"speedup: over {describe_reference(run.reference)}"]
     if run.bound.scope != best.bound.scope:
         remarks.append(f"bound for the instance as asked: {describe_bound(run.bound)}")
     remarks.append(f"ideal {format_time(run.ideal_ps)} (every dimension busy all the time, no latency)")
@@ -104,4 +105,7 @@ def _remarks(run: Run, best: Row, baseline: Baseline) -> Sequence[str]:
             )
         if row.note:
             remarks.append(f"{row.name}: {row.note}")
+    if run.predictions:
+        names = ", ".join(row.name for row in run.predictions)
+        remarks.append(f"{names}: predicted by a formula; no schedule, and no bound of its own")
     return remarks

@@ -9,13 +9,12 @@ from typing import Any
 
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.network import Network
-from themis_opt.problem.ratios import ratio
 from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.problem.units import bandwidth_column, format_bandwidth, format_size, format_time, time_column
 from themis_opt.questions.comparison import Run
 from themis_opt.questions.comparison_file import ComparisonFile
-from themis_opt.questions.row import Row
-from themis_opt.show.report.baselines import Baseline, baselines_of
+from themis_opt.questions.row import Row, Timed
+from themis_opt.questions.speedup_reference import reference_of
 from themis_opt.show.report.claim_sentences import best_row, claim_of
 from themis_opt.show.report.page import page_text
 from themis_opt.show.report.reproducing import (
@@ -30,7 +29,16 @@ from themis_opt.show.report.reproducing import (
 )
 from themis_opt.show.report.results_grid import GAP_NOTE, comparison_grid, grid_document, study_grid
 from themis_opt.show.report.timeline_figure import MAX_ALL_STAGES, MAX_STAGES, num_stages, time_unit, timeline_figure
-from themis_opt.show.words import count_chunks, format_gap, format_speedup, title
+from themis_opt.show.words import (
+    LIST_OF_OTHERS,
+    count_chunks,
+    describe_reference,
+    describe_references,
+    format_gap,
+    format_speedup,
+    name_reference,
+    title,
+)
 from themis_opt.studies.table import StudyTable
 from themis_opt.timing import metrics
 
@@ -69,7 +77,11 @@ def schedule_report(schedule: Schedule, name: str) -> str:
     row = Row.of(schedule.scheduler or name, schedule)
     versions = {} if schedule.version is None else {"themis-opt": schedule.version}
     origin = Origin({}, schedule.seed, versions)
-    return _report((Run(schedule.instance, row.bound, (row,)),), [schedule_commands(schedule, name)], origin)
+    return _report(
+        (Run(schedule.instance, row.bound, (row,), reference_of(schedule.instance)),),
+        [schedule_commands(schedule, name)],
+        origin,
+    )
 
 
 def study_report(study: StudyTable) -> str:
@@ -94,7 +106,11 @@ def study_report(study: StudyTable) -> str:
     if len(shown.rows) < len(study.rows):
         facts.append(("in this page", f"the first {MAX_POINTS} points; 'themis-opt rows' has all of them"))
     fields = {column.field for column in study.metrics}
-    notes = {"speedup": "Speedup is over the baseline with the point's number of chunks.", "gap": GAP_NOTE}
+    notes = {
+        "speedup": "Speedup is over the baseline with the point's number of chunks.",
+        "speedup_over_others": f"Speedup over others is over the best of {LIST_OF_OTHERS}.",
+        "gap": GAP_NOTE,
+    }
     context = {
         "title": study.name or "Study",
         "subject": f"A study of {len(study.rows)} points",
@@ -117,7 +133,6 @@ def study_report(study: StudyTable) -> str:
 
 def _report(runs: Sequence[Run], commands: Sequence[Sequence[Commands]], origin: Origin) -> str:
     grid = comparison_grid(runs)
-    baselines = baselines_of(runs)
     views, left_out = _views(runs)
     is_single = len(runs) == 1
     names = list(dict.fromkeys(run.instance.network.name for run in runs))
@@ -125,9 +140,10 @@ def _report(runs: Sequence[Run], commands: Sequence[Sequence[Commands]], origin:
         "title": ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else ""),
         "subject": title(runs[0].instance) if is_single else f"{len(runs)} instances, {len(grid.rows)} schedules",
         "kind": "comparison",
-        "means": None if is_single else _means(runs, baselines),
+        "means": None if is_single else _means(runs),
         "num_runs": len(runs),
-        "claims": [_claim_part(run, baseline) for run, baseline in zip(runs, baselines, strict=True)],
+        "references": describe_references(run.reference for run in runs),
+        "claims": [_claim_part(run) for run in runs],
         "grid": grid,
         "table_caption": "Every schedule with its figures; a heading sorts, a name selects",
         "table_note": _note(runs),
@@ -156,6 +172,10 @@ def _views(runs: Sequence[Run]) -> tuple[list[dict[str, Any]], list[str]]:
             else:
                 left_out.append(row.name)
             views.append(told)
+        # They have a row in the table, and nothing to draw.
+        for timed in run.predictions:
+            why = "Predicted by a formula: there are no stages to draw."
+            views.append({"run": run_idx, "name": timed.name, "makespan_ps": float(timed.makespan_ps), "why": why})
     return views, left_out
 
 
@@ -168,42 +188,36 @@ def _axes(runs: Sequence[Run]) -> list[dict[str, Any]]:
     ]
 
 
-def _claim_part(run: Run, baseline: Baseline) -> dict[str, Any]:
+def _claim_part(run: Run) -> dict[str, Any]:
     """Return the summary of one instance: figures, the claim, and why no schedule can be faster."""
     row = best_row(run)
-    asked = (f"against {baseline.asked}", format_speedup(row.speedup), format_time(baseline.asked_ps))
-    if baseline.is_best_as_asked:
-        against = [(f"{asked[0]}, its best number", *asked[1:])]
-    else:
-        factor = format_speedup(ratio(baseline.best_ps, row.makespan_ps))
-        against = [asked, (f"against {baseline.best}", factor, format_time(baseline.best_ps))]
+    against = f"against {name_reference(run.reference)}"
     tiles = [
         ("shortest makespan", format_time(row.makespan_ps), row.name),
-        *against,
+        (against, format_speedup(row.speedup), format_time(run.reference.makespan_ps)),
         ("above the bound for its chunks", format_gap(row.gap), format_time(row.bound.value_ps)),
         ("bandwidth use", f"{row.bw_utilization:.1%}", f"busbw {row.busbw_Bps / 1e9:.5g} GB/s"),
     ]
-    return {"title": title(run.instance), "claim": claim_of(run, baseline), "tiles": tiles}
+    return {"title": title(run.instance), "claim": claim_of(run), "tiles": tiles}
 
 
-def _means(runs: Sequence[Run], baselines: Sequence[Baseline]) -> list[tuple[str, ...]]:
+def _means(runs: Sequence[Run]) -> list[tuple[str, ...]]:
     """Return the means of every scheduler over several instances.
 
     There is no mean of gaps: each is to the bound for its own sizing and number of chunks, so the least mean may be the
     slowest scheduler's.
     """
-    by_name: dict[str, list[tuple[Row, Baseline]]] = {}
-    for run, baseline in zip(runs, baselines, strict=True):
-        for row in run.rows:
-            by_name.setdefault(row.name, []).append((row, baseline))
+    by_name: dict[str, list[Timed]] = {}
+    for run in runs:
+        for row in (*run.rows, *run.predictions):
+            by_name.setdefault(row.name, []).append(row)
     return [
         (
             name,
             str(len(rows)),
-            format_speedup(metrics.geometric_mean([row.speedup for row, _ in rows]), 3),
-            format_speedup(metrics.geometric_mean([ratio(told.best_ps, row.makespan_ps) for row, told in rows]), 3),
-            f"{sum(row.bw_utilization for row, _ in rows) / len(rows):.1%}",
-            str(sum(row.status is Status.OPTIMAL for row, _ in rows)),
+            format_speedup(metrics.geometric_mean([row.speedup for row in rows]), 3),
+            f"{sum(row.bw_utilization for row in rows) / len(rows):.1%}",
+            str(sum(row.status is Status.OPTIMAL for row in rows if isinstance(row, Row))),
         )
         for name, rows in by_name.items()
     ]
@@ -276,7 +290,8 @@ def _dimensions(network: Network, involved: Sequence[int]) -> dict[str, Any]:
 
 def _note(runs: Sequence[Run]) -> str:
     """Return what is to be known of speedups, and of gaps where they are not all to a bound for the same chunks."""
-    counts = {run.instance.num_chunks for run in runs}
-    count = count_chunks(counts.pop()) if len(counts) == 1 else "the number of chunks that its instance asks for"
+    over = (
+        describe_reference(runs[0].reference) if len(runs) == 1 else describe_references(run.reference for run in runs)
+    )
     scopes = {row.bound.scope for run in runs for row in run.rows}
-    return f"Speedup is over the baseline with {count}. {GAP_NOTE if len(scopes) > 1 else ''}".rstrip()
+    return f"Speedup is over {over}. {GAP_NOTE if len(scopes) > 1 else ''}".rstrip()

@@ -89,7 +89,12 @@ def comparison_commands(origin: Origin, rows: Sequence[str]) -> tuple[Commands, 
     words = ["themis-opt", "compare", "instance.yaml", *own]
     if isinstance(options.get("schedulers"), list):
         words += ["--schedulers", ",".join(map(str, options["schedulers"]))]
-    for name, option in (("solver", "--solver"), ("workers", "--workers"), ("max_evaluations", "--evaluations")):
+    for name, option in (
+        ("reference", "--reference"),
+        ("solver", "--solver"),
+        ("workers", "--workers"),
+        ("max_evaluations", "--evaluations"),
+    ):
         if options.get(name) is not None:
             words += [option, str(options[name])]
     if isinstance(options.get("time_limit_s"), int | float):

@@ -15,10 +15,9 @@ from themis_opt.problem.bound import Bound, BoundKind
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.units import format_bandwidth, format_size, format_time, time_column
 from themis_opt.questions.comparison import Run
-from themis_opt.questions.row import Row
+from themis_opt.questions.row import PredictedRow, Row, Timed
 from themis_opt.show.words import format_gap, format_speedup
 from themis_opt.studies.table import Column, Role, StudyTable, Value
-from themis_opt.timing import metrics
 
 GAP_HEADING = "gap to the bound for its chunks"
 GAP_NOTE = (
@@ -173,6 +172,11 @@ def comparison_grid(runs: Sequence[Run]) -> Grid:
             )
             for row, makespan, bound in zip(run.rows, makespans, bounds, strict=True)
         ]
+        times = texts([row.makespan_ps for row in run.predictions])
+        rows += [
+            (Cell(row.name, row.name), *axes, *_predicted(row, time))
+            for row, time in zip(run.predictions, times, strict=True)
+        ]
     return without_constants(Grid(_COLUMNS, tuple(rows)), [column.key for column in _AXES])
 
 
@@ -201,22 +205,39 @@ def _axis_cells(instance: Instance) -> tuple[Cell, ...]:
     )
 
 
+def _shared_figures(row: Timed) -> tuple[Cell, ...]:
+    return (
+        Cell(f"{row.bw_utilization:.1%}", row.bw_utilization),
+        Cell(f"{row.busbw_Bps / 1e9:.5g}", row.busbw_Bps),
+        Cell(format_speedup(row.speedup), row.speedup),
+    )
+
+
 def _figures(row: Row, makespan: str, bound: str) -> tuple[Cell, ...]:
-    instance, makespan_ps = row.schedule.instance, row.makespan_ps
-    use = metrics.bw_utilization(instance, makespan_ps)
-    busbw_Bps = metrics.busbw_Bps(instance, makespan_ps)
     proof, status = rests_on(row.bound), str(row.schedule.status)
     return (
         Cell(str(row.schedule.num_chunks), row.schedule.num_chunks),
-        Cell(makespan, makespan_ps),
-        Cell(f"{use:.1%}", use),
-        Cell(f"{busbw_Bps / 1e9:.5g}", busbw_Bps),
-        Cell(format_speedup(row.speedup), row.speedup),
+        Cell(makespan, row.makespan_ps),
+        *_shared_figures(row),
         Cell(format_gap(row.gap), row.gap),
         Cell(bound, row.bound.value_ps),
         Cell(proof, proof),
         Cell(status, status),
         Cell(f"{row.wall_s:.2f}", row.wall_s),
+    )
+
+
+def _predicted(row: PredictedRow, makespan: str) -> tuple[Cell, ...]:
+    """Return the cells of a time by a formula, which has no chunks, no bound and took no time to find."""
+    nothing = Cell("", None)
+    return (
+        nothing,
+        Cell(makespan, row.makespan_ps),
+        *_shared_figures(row),
+        *(nothing, nothing),
+        Cell("formula", "formula"),
+        Cell("predicted", "predicted"),
+        nothing,
     )
 
 
@@ -289,6 +310,6 @@ def _study_text(column: Column, value: Value) -> str:
         return format_gap(value)
     if column.field.endswith("utilization"):
         return f"{value:.1%}"
-    if column.field == "speedup":
+    if column.field in ("speedup", "speedup_over_others"):
         return format_speedup(value)
     return str(value) if isinstance(value, int) else f"{value:.5g}"

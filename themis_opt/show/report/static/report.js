@@ -93,14 +93,14 @@
 
     /* The timeline of one schedule. */
     const showTimeline = async (index) => {
-      const { run, figure } = DATA.views[index];
+      const { run, figure, why } = DATA.views[index];
       const ofRun = DATA.views.map((view, place) => place).filter((place) => DATA.views[place].run === run);
       byId("instance").value = run;
       byId("schedule").replaceChildren(...ofRun.map((place) => new Option(DATA.views[place].name, place, false, place === index)));
       if (!figure) {
         drawn.delete("gantt");
         Plotly.purge(byId("gantt"));
-        byId("gantt").textContent = "This schedule has too many stages to draw.";
+        byId("gantt").textContent = why ?? "This schedule has too many stages to draw.";
         return;
       }
       if (!drawn.has("gantt")) byId("gantt").replaceChildren();
