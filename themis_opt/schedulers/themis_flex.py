@@ -1,7 +1,8 @@
 """Themis with chunk sizes that follow the imbalance (ASTRA-sim's OfflineGreedyFlex).
 
 While loads are level, chunks of ``S/C`` bytes go in the baseline's order; else one chunk, as large as it takes to
-level the least and the most loaded dimension, goes in greedy order. The number of chunks follows from that.
+level the least and the most loaded dimension, goes in greedy order. The number of chunks follows from that. The queues
+are ASTRA-sim's too (`DispatchPolicy.ASTRA_FIFO`, `ASTRA_SCF`).
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from themis_opt.timing.policy import DispatchPolicy
 
 
 def themis_flex_fifo(instance: Instance, *, seed: int = 0) -> Schedule:
-    """Themis with chunk sizes that level the loads, first come, first served."""
-    return _themis_flex(instance, DispatchPolicy.FIFO, "themis-flex-fifo")
+    """Themis with chunk sizes that level the loads, first come, first served, with ASTRA-sim's queue rules."""
+    return _themis_flex(instance, DispatchPolicy.ASTRA_FIFO, "themis-flex-fifo")
 
 
 def themis_flex_scf(instance: Instance, *, seed: int = 0) -> Schedule:
-    """Themis with chunk sizes that level the loads, smallest chunk first."""
-    return _themis_flex(instance, DispatchPolicy.SCF, "themis-flex-scf")
+    """Themis with chunk sizes that level the loads, smallest chunk first, with ASTRA-sim's queue rules."""
+    return _themis_flex(instance, DispatchPolicy.ASTRA_SCF, "themis-flex-scf")
 
 
 def _themis_flex(instance: Instance, policy: DispatchPolicy, name: str) -> Schedule:
