@@ -99,6 +99,19 @@ def test_double_binary_tree_by_hand() -> None:
     )
 
 
+@pytest.mark.parametrize(("size", "hops"), [(2, 1), (4, 2), (5, 3), (8, 4), (16, 8), (17, 8), (64, 32)])
+def test_a_tree_around_a_ring_reaches_half_of_it(size: int, hops: int) -> None:
+    # 5 NPUs: two levels of a tree reach no more than 3 or 4 of them, so there are three.
+    ring = network(dimension(size, 1, 100, topology="ring"))
+    assert (
+        themis_opt.predict(Instance(ring, size_bytes=1000, num_chunks=1), "double-binary-tree") == 2 * hops * 100 + 2000
+    )
+    # Not beyond the node, where there is a chain: 2 * (size - 1) hops, and one level for the pair.
+    chained = network(dimension(size, 1, 100, topology="ring"), dimension(2, 1, 10))
+    expected_ps = 2 * ((size - 1) * 100 + 10) + 2000
+    assert themis_opt.predict(Instance(chained, size_bytes=1000, num_chunks=1), "double-binary-tree") == expected_ps
+
+
 @pytest.mark.parametrize("collective", [Collective.REDUCE_SCATTER, Collective.ALL_GATHER])
 def test_a_tree_reduces_everything_or_nothing(collective: Collective) -> None:
     with pytest.raises(InputError, match=f"double-binary-tree has no {collective}; leave it out"):

@@ -1,1 +1,1 @@
-"""The heuristic schedulers (Sec. 4 and the ASTRA-sim code): one module each, one registry."""
+"""The heuristic schedulers (Sec. 4 and the ASTRA-sim code) and predictions of others: one module each, one registry."""
