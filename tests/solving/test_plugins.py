@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from themis_opt.problem.errors import InputError, SchedulerError, SolverError
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.plugins import Registry
 from themis_opt.problem.schedule import Status
-from themis_opt.schedulers.registry import SCHEDULERS
+from themis_opt.schedulers.registry import PREDICTORS, SCHEDULERS
 from themis_opt.solving.process import SolverProcess
 from themis_opt.solving.protocol import SOLVERS, SolverParams
 from themis_opt.solving.result import Result
@@ -28,10 +29,10 @@ def other_author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     monkeypatch.syspath_prepend(tmp_path)
     path = os.environ.get("PYTHONPATH")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path) if path is None else f"{tmp_path}{os.pathsep}{path}")
-    for registry in (SCHEDULERS, SOLVERS):
+    for registry in (SCHEDULERS, PREDICTORS, SOLVERS):
         registry.__dict__.pop("_entries", None)
     yield
-    for registry in (SCHEDULERS, SOLVERS):
+    for registry in (SCHEDULERS, PREDICTORS, SOLVERS):
         registry.__dict__.pop("_entries", None)
 
 
@@ -63,6 +64,16 @@ def test_a_broken_scheduler_is_found_out(instance: Instance) -> None:
 def test_a_scheduler_that_does_not_load_is_named(instance: Instance) -> None:
     with pytest.raises(InputError, match=r"scheduler 'unloadable' \(other_author_missing:nothing\) failed to load"):
         themis_opt.schedule(instance, "unloadable")
+
+
+@pytest.mark.usefixtures("other_author")
+def test_another_prediction_stands_beside_ours(instance: Instance) -> None:
+    assert themis_opt.predict(replace(instance, size_bytes=100), "thirds") == 33
+    (run,) = themis_opt.compare([instance], schedulers=("flat-ring", "thirds"), reference="thirds")
+    assert [(row.name, row.speedup) for row in run.predictions if row.name == "thirds"] == [("thirds", 1)]
+    for name, wrong in (("guess", "gave 1.5"), ("helpless", "failed: ZeroDivisionError: by design")):
+        with pytest.raises(SchedulerError, match=f"prediction '{name}' {wrong}"):
+            themis_opt.predict(instance, name)
 
 
 @pytest.mark.usefixtures("other_author")

@@ -1,4 +1,4 @@
-"""A package of another author, written into a folder at test time: one scheduler and solvers of every bad habit."""
+"""A package of another author, written into a folder at test time: one of each that works, and every bad habit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import signal
 import time
 from dataclasses import replace
+from fractions import Fraction
 
 from themis_opt import Bound, Progress, Slot, SolverResult, Status, get_scheduler
 from themis_opt.solving.bounds import equal_chunks_scope
@@ -23,6 +24,21 @@ def broken(instance, *, seed=0):
     """Serve the first dimension backwards."""
     schedule = get_scheduler("baseline")(instance)
     return replace(schedule, sequences=(schedule.sequences[0][::-1], *schedule.sequences[1:]))
+
+
+def thirds(instance):
+    """Take a third of a picosecond per byte, whatever the network."""
+    return Fraction(instance.size_bytes, 3)
+
+
+def guess(instance):
+    """Return what is no exact time."""
+    return 1.5
+
+
+def helpless(instance):
+    """Raise something unexpected."""
+    raise ZeroDivisionError("by design")
 
 
 def better(params):
@@ -69,6 +85,11 @@ ENTRY_POINTS = """[themis_opt.schedulers]
 borrowed = other_author:borrowed
 broken = other_author:broken
 unloadable = other_author_missing:nothing
+
+[themis_opt.predictors]
+thirds = other_author:thirds
+guess = other_author:guess
+helpless = other_author:helpless
 
 [themis_opt.solvers]
 chatty = other_author:chatty

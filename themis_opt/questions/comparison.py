@@ -17,7 +17,7 @@ from themis_opt.problem.schedule import Schedule, Status
 from themis_opt.problem.units import format_time
 from themis_opt.questions.row import PredictedRow, Row
 from themis_opt.questions.speedup_reference import BEST_OF_OTHERS, Reference, reference_of
-from themis_opt.schedulers.prediction import has_collective, predict
+from themis_opt.schedulers.prediction import predicted_ps
 from themis_opt.schedulers.registry import predictor_names
 from themis_opt.solving.api import schedule as make_schedule
 from themis_opt.solving.bounds import best_bound, equal_chunks_scope, full_bounds, quick_bounds, scope_of
@@ -174,14 +174,15 @@ def _run(
     for name, outcome in outcomes.items():
         rows.append(Row(name, outcome.schedule, reference_ps, outcome.wall_s, outcome.note, outcome.bound_any))
     interruptions = [outcome.interruption for outcome in outcomes.values() if outcome.interruption is not None]
+    predictions = predictions_of(instance, predicted, reference_ps)
     return Run(
         instance,
         bounds[scope],
         tuple(rows),
         reference,
         interruptions[0] if interruptions else None,
-        predictions_of(instance, predicted, reference_ps),
-        tuple(name for name in predicted if not has_collective(instance, name)),
+        predictions,
+        tuple(name for name in predicted if name not in {row.name for row in predictions}),
     )
 
 
@@ -197,10 +198,9 @@ def predictions_of(instance: Instance, names: Iterable[str], reference_ps: int) 
     reference_ps
         What their speedups refer to [ps].
     """
+    times = {name: predicted_ps(instance, name) for name in names}
     return tuple(
-        PredictedRow(name, instance, predict(instance, name), reference_ps)
-        for name in names
-        if has_collective(instance, name)
+        PredictedRow(name, instance, time_ps, reference_ps) for name, time_ps in times.items() if time_ps is not None
     )
 
 

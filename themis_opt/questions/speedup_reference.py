@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from themis_opt.problem.instance import Instance
-from themis_opt.schedulers.prediction import has_collective, predict
+from themis_opt.schedulers.prediction import predict, predicted_ps
 from themis_opt.schedulers.registry import get_scheduler, predictor_names, require_row
 from themis_opt.timing.sequencing import timeline_of
 
@@ -78,6 +78,6 @@ def reference_of(instance: Instance, asked: str = BEST_OF_OTHERS) -> Reference:
 
 @lru_cache(maxsize=64)
 def _best_of_others(instance: Instance) -> Reference:
-    able = [name for name in OTHERS if name not in predictor_names() or has_collective(instance, name)]
+    able = [name for name in OTHERS if name not in predictor_names() or predicted_ps(instance, name) is not None]
     found = [reference_of(instance, name) for name in able]
     return replace(min(found, key=lambda reference: reference.makespan_ps), asked=BEST_OF_OTHERS)
