@@ -139,8 +139,8 @@ def test_version_1_names_our_scheduler(scheduler: str, queue: str, names: list[s
         ),
         (
             "ring_direct_doubleBinaryTree",
-            "all-reduce-implementation[2]: 'doubleBinaryTree' has no counterpart here; write ring, direct or "
-            "halvingDoubling",
+            "all-reduce-implementation[2]: 'doubleBinaryTree' is no dimension's algorithm here; write ring, direct or "
+            "halvingDoubling (the scheduler double-binary-tree predicts one tree through all NPUs)",
         ),
         (
             "oneRing_ring_ring",

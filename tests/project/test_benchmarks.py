@@ -19,7 +19,16 @@ from themis_opt.problem.collective import Phase
 from themis_opt.problem.instance import Instance
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-MODULES = ("checks", "timing", "astra_stage_times", "as_plotted", "reproduce_paper", "against_astra_sim", "speed")
+MODULES = (
+    "checks",
+    "timing",
+    "astra_stage_times",
+    "as_plotted",
+    "reproduce_paper",
+    "against_astra_sim",
+    "speed",
+    "beside_others",
+)
 
 
 @pytest.fixture(scope="module")
@@ -174,3 +183,16 @@ def test_report_returns_the_exit_code(benchmarks: SimpleNamespace, capsys: pytes
     assert benchmarks.checks.report([*good, check("too low", 0.9, 1.0)]) == 1
     assert "MISSED" in capsys.readouterr().out
     assert not check("no number", float("nan"), 1.0).holds
+
+
+@pytest.mark.slow
+def test_the_best_of_others_is_the_least_of_their_columns(
+    benchmarks: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = benchmarks.beside_others.main(["--networks", "2d-figure-5", "--time-limit", "0.3"])
+    out = capsys.readouterr().out
+    rows = [line.split(" | ") for line in out.splitlines() if line.startswith(("| 6", "| 2", "| 1", "| 4"))]
+    assert len(rows) == len(benchmarks.beside_others.SIZES)
+    for _, _, *others, _, best in rows:
+        assert float(best.split()[0]) == min(float(cell.split()[0]) for cell in others)
+    assert (code == 0) == ("MISSED" not in out)

@@ -191,7 +191,10 @@ def _names(value: object, key: str, version: int) -> tuple[str, ...]:
 def _algorithm(name: str, size: int, path: str, num_dimensions: int) -> Algorithm:
     """Return our algorithm of this name among `size` NPUs."""
     if name == "doubleBinaryTree":
-        raise InputError(f"{path}: 'doubleBinaryTree' has no counterpart here; write ring, direct or halvingDoubling")
+        raise InputError(
+            f"{path}: 'doubleBinaryTree' is no dimension's algorithm here; write ring, direct or halvingDoubling "
+            "(the scheduler double-binary-tree predicts one tree through all NPUs)"
+        )
     base = name.rstrip("0123456789")
     if base in _FLAT and num_dimensions > 1:
         raise InputError(
