@@ -23,6 +23,7 @@ from themis_opt.cli.exits import (
     Terminated,
     exit_code,
 )
+from themis_opt.problem.checks import escaped
 from themis_opt.problem.errors import (
     DeadlockError,
     InputError,
@@ -200,11 +201,6 @@ def _print_what_the_terminal_can() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")
-
-
-def escaped(text: str) -> str:
-    """Return a text whose characters are all printable: the others stand as in a program."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def printable(line: str) -> str:

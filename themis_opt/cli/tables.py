@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, ConsoleOptions
+from rich.segment import Segment
 from rich.table import Table
 
 from themis_opt.cli.wrapping import print_sentence
 from themis_opt.problem.bound import BoundScope, Sizing
+from themis_opt.problem.checks import escaped
 from themis_opt.problem.chunking import ChunkingChoice
 from themis_opt.problem.units import format_time, size_column, time_column
 from themis_opt.questions.comparison import Run
@@ -34,6 +36,14 @@ _TABLE_WIDTH = 200
 
 
 class _Console(Console):
+    def render(self, renderable: Any, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield what is shown, without the commands to the terminal that texts from files may hold."""
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield segment._replace(text="\n".join(map(escaped, segment.text.split("\n"))))
+
     def on_broken_pipe(self) -> None:
         """Leave a broken pipe to the entry point instead of ending the process here."""
         raise BrokenPipeError

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from themis_opt.cli.exits import FALSE_CLAIM, Exit
+from themis_opt.cli.main import printable
 from themis_opt.cli.violations import violation_line
 
 if TYPE_CHECKING:
@@ -41,15 +42,15 @@ def command(schedules: tuple[str, ...], json_path: str | None) -> None:
     if json_path != "-":
         for path, result in results:
             for violation in result.violations:
-                click.echo(violation_line(path, violation))
+                click.echo(printable(violation_line(path, violation)))
             if result.violations:
                 continue
             for line in summary_lines(result):
-                click.echo(f"{path}: {line}")
+                click.echo(printable(f"{path}: {line}"))
             if result.trusted_ps and result.schedule.num_chunks > MAX_TRIED_CHUNKS:
-                click.echo(f"{path}: not tried against heuristics, with more than {MAX_TRIED_CHUNKS} chunks")
+                click.echo(printable(f"{path}: not tried against heuristics, with more than {MAX_TRIED_CHUNKS} chunks"))
             for line in why_lines(result):
-                click.echo(line)
+                click.echo(printable(line))
     if any(result.violations for _, result in results):
         raise Exit(FALSE_CLAIM)
 

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from themis_opt.cli.main import escaped
+from themis_opt.cli.main import printable
 from themis_opt.problem.errors import InputError
 
 
@@ -33,15 +33,11 @@ def command(path: str, kind: str | None, output: str, where: tuple[str, ...]) ->
     if chosen == "parquet":
         write_bytes(output, table.to_parquet())
     else:
-        text = table.to_csv()
-        if output == "-" and sys.stdout.isatty():
-            # No text from a file is a command to the terminal; what goes to a file or a pipe is as it is.
-            text = "\n".join(map(escaped, text.split("\n")))
-        write_text(output, text)
+        write_text(output, table.to_csv())
     num_missing = sum(row.status == PointStatus.MISSING for row in table.rows)
     if num_missing:
         rows = "rows that meet this" if where else "rows"
-        print(f"{path}: {num_missing} of {len(table.rows)} {rows} are still missing", file=sys.stderr)
+        print(f"{printable(path)}: {num_missing} of {len(table.rows)} {rows} are still missing", file=sys.stderr)
 
 
 def _kind_of(output: str) -> str:

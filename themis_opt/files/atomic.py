@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from themis_opt.problem.checks import escaped
 from themis_opt.problem.errors import InputError
 from themis_opt.problem.interruption import INTERRUPTION
 
@@ -35,6 +36,9 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         # The command line lets a closed one point there, so that nothing else fails for it.
         if getattr(sys.stdout, "name", None) == os.devnull:
             raise InputError("standard output is closed; name a file with -o or --json")
+        if sys.stdout.isatty():
+            # What goes to a file or a pipe is as it is; a terminal would take some texts for commands.
+            text = "\n".join(map(escaped, text.replace("\r\n", "\n").split("\n")))
         sys.stdout.write(text)
         sys.stdout.flush()
         return

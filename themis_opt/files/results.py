@@ -21,7 +21,9 @@ import msgspec
 ONE_LINE = 2**63
 """More characters than any file has."""
 
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What commands a terminal or turns lines around, and half characters, as names of files may have; JSON itself escapes
+the controls below a space."""
 
 
 class ResultDocument(msgspec.Struct, kw_only=True, tag_field="format"):
@@ -40,8 +42,12 @@ def result_text(document: ResultDocument, *, line: int = 0) -> str:
     """
     data = msgspec.to_builtins(document)
     text = "\n".join(_lines(data, line, "")) if line else json.dumps(data, indent=1, ensure_ascii=False)
-    # Half a character, as names of files may have, cannot be written in UTF-8.
-    return _HALF_CHARACTER.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
+    return json_safe(text) + "\n"
+
+
+def json_safe(text: str) -> str:
+    """Return a JSON text that a terminal may show, and UTF-8 can hold; whoever reads it reads the same."""
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _lines(value: Any, line: int, indent: str) -> list[str]:

@@ -14,6 +14,7 @@ from themis_opt.files.documents import ScheduleFile, expect_kind, format_line
 from themis_opt.files.importing import OnImport, read_own_or_foreign
 from themis_opt.files.instance_file import instance_document, instance_from_document
 from themis_opt.files.remarks import Imported
+from themis_opt.files.results import json_safe
 from themis_opt.files.strict import decode
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope
 from themis_opt.problem.errors import InputError, located
@@ -185,4 +186,4 @@ def _json_text(data: dict[str, Any]) -> str:
             lines.append(f" {json.dumps(key)}: [\n{entries}\n ]")
         else:
             lines.append(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    return json_safe("{\n" + ",\n".join(lines) + "\n}\n")

@@ -150,12 +150,29 @@ def choose(kind: type[Member], value: str, field: str) -> Member:
         ) from None
 
 
+_MAX_WORD = 100
+"""Characters of a word that anybody can have meant."""
+
+
 def did_you_mean(word: object, known: Iterable[str]) -> str:
     """Return `` (did you mean 'ring'?)`` for the known word nearest to `word`, or nothing if none is near."""
     # Below 0.5 difflib's guesses amuse more than they help.
-    folded = {candidate.lower(): candidate for candidate in known}
-    near = get_close_matches(str(word).lower(), folded, n=1, cutoff=0.5)
+    folded = {candidate.lower(): candidate for candidate in known if len(candidate) <= _MAX_WORD}
+    # The search takes memory in proportion to the word: 4 GB for 100 MB of a hostile one.
+    if isinstance(word, str) and len(word) > _MAX_WORD:
+        return ""
+    near = get_close_matches(str(word)[:_MAX_WORD].lower(), folded, n=1, cutoff=0.5)
     return f" (did you mean {folded[near[0]]!r}?)" if near else ""
+
+
+def escaped(text: str) -> str:
+    """Return a text whose characters are all printable: the others stand as in a program.
+
+    No text from a file is a command to the terminal, nor does it turn lines around.
+    """
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def shown(value: object) -> str:

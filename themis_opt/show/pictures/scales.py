@@ -14,6 +14,7 @@ from math import ceil, floor, log10
 import numpy as np
 from numpy.typing import NDArray
 
+from themis_opt.problem.checks import escaped
 from themis_opt.problem.instance import Instance
 from themis_opt.problem.units import BANDWIDTH_UNITS, SIZE_UNITS, TIME_UNITS, format_size, format_time
 
@@ -130,7 +131,7 @@ def plain_label(text: str, width: int = MAX_NAME) -> str:
 
     Whoever draws it must still tell matplotlib that it holds no mathematics (``parse_math=False``).
     """
-    clean = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+    clean = escaped(text)
     if len(clean) <= width:
         return clean
     head = (width - 3) // 3
