@@ -280,3 +280,16 @@ def test_the_public_names_exist() -> None:
             name,
             "themis_opt",
         )
+
+
+@pytest.mark.parametrize("key", ["sequences", "stages"])
+def test_far_more_stages_than_chunks_can_have_are_refused_at_once(key: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    made = themis_opt.schedule(Instance(themis_opt.load_network("2d-sw-sw"), num_chunks=2), "baseline")
+    save_schedule(made, path)
+    data = json.loads(path.read_text())
+    entry: list[Any] = [0, "rs"] if key == "sequences" else [0, "rs", 0, 1, 2]
+    data[key] = [[entry] * 100_001] if key == "sequences" else [entry] * 100_001
+    path.write_text(json.dumps(data))
+    with pytest.raises(InputError, match=rf"s\.json: {key}: has 100001 entries for 2 chunks; at most 100000 are read"):
+        load_schedule(path)

@@ -18,8 +18,11 @@ from themis_opt.files.results import json_safe
 from themis_opt.files.strict import decode
 from themis_opt.problem.bound import Bound, BoundKind, BoundScope
 from themis_opt.problem.errors import InputError, located
+from themis_opt.problem.network import MAX_DIMENSIONS
 from themis_opt.problem.schedule import Chunk, Schedule, Slot, StageTime
 
+_MANY_STAGES = 100_000
+"""So many are judged one by one, however few chunks there are: the verdict says more than a refusal."""
 _MAX_WEIGHT_LENGTH = 4000
 _WEIGHT = re.compile(r"-?[0-9]+(?:/[0-9]+)?")
 
@@ -59,7 +62,23 @@ def schedule_from_data(
     """
     with located(os.fspath(path)):
         expect_kind(data, "schedule")
+        _require_no_flood(data)
         return _schedule(decode(data, ScheduleFile), Path(path).parent, on_import)
+
+
+def _require_no_flood(data: dict[str, Any]) -> None:
+    """Raise when there are far more stages than the chunks can have: judging each would take minutes and a GB."""
+    chunks, sequences, stages = (data.get(key) for key in ("chunks", "sequences", "stages"))
+    if not isinstance(chunks, list):
+        return
+    most = max(_MANY_STAGES, 2 * MAX_DIMENSIONS * len(chunks))
+    named = (
+        sum(len(sequence) for sequence in sequences if isinstance(sequence, list)) if isinstance(sequences, list) else 0
+    )
+    timed = len(stages) if isinstance(stages, list) else 0
+    for key, count in (("sequences", named), ("stages", timed)):
+        if count > most:
+            raise InputError(f"{key}: has {count} entries for {len(chunks)} chunks; at most {most} are read")
 
 
 def save_schedule(schedule: Schedule, path: str | os.PathLike[str]) -> None:
