@@ -29,7 +29,7 @@ def test_from_an_astra_sim_configuration_to_an_optimal_custom_collective(
     for line in blocks("text")[0].splitlines():
         assert line in told[0]
     (speedup,) = re.findall(r"(\d\.\d\d)x", told[1])
-    assert float(speedup) > 1.55
+    assert float(speedup) > 1.45  # over the baseline with its best number of chunks
     (cycles,) = re.findall(r"will report (\d+) cycles", told[2])
     assert f"sys[i] finished, {cycles} cycles" in (tmp_path / "replay" / "README.md").read_text()
     assert "every rank ends with every contribution exactly once" in told[3]

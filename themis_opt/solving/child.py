@@ -58,7 +58,8 @@ class Child:
             env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **os.environ},
         )
         threading.Thread(target=self._listen, args=(heard,), daemon=True).start()
-        threading.Thread(target=self._keep_errors, daemon=True).start()
+        self._reading = threading.Thread(target=self._keep_errors, daemon=True)
+        self._reading.start()
 
     @property
     def has_ended(self) -> bool:
@@ -88,6 +89,8 @@ class Child:
     def last_words(self) -> str:
         """Return how it ended: ``signal 9``, or an exit code with the last line that it wrote to stderr."""
         code = self._process.wait()
+        # What it wrote last may not have been read yet; a process that it has left behind may keep stderr open.
+        self._reading.join(timeout=1.0)
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         last = b"".join(self._errors).decode(errors="replace").strip().splitlines()[-1:]
         return f"{how}{': ' + last[0] if last else ''}"
